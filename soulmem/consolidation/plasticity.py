@@ -1,7 +1,4 @@
-"""Plasticity: edges strengthen by use and weaken when offered and not used.
-
-Edges and texts that are recalled again and again over time fade more slowly.
-"""
+"""Plasticity of edges and their memory vectors: what is used strengthens, what is offered and not used weakens."""
 
 from __future__ import annotations
 
@@ -58,9 +55,6 @@ class PlasticityParams:
     # An edge counts as offered when its flow was at least this part of that of the strongest used one, which
     # excludes the many weak edges of a hub.
     strong: float = 0.1  # 0..1
-    spacing: float = 1.8  # factor of S at a use ..
-    spaced: float = 10.0  # .. at least so many turns after the last one (design 6)
-    longest: float = 1e6  # turns; upper limit of S
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +109,3 @@ def strength_before(strength: float, uses: float, params: PlasticityParams) -> f
     """The strength, 0..1, before so many uses of full share: the inverse of `potentiated`."""
     remaining_gap = (1.0 - params.eta) ** uses
     return max(0.0, 1.0 - (1.0 - strength) / remaining_gap) if remaining_gap > 0.0 else 0.0
-
-
-def stability_after(stability: float, elapsed: float, params: PlasticityParams) -> float:
-    """S, in turns, after a use `elapsed` turns after the last one: it grows at spaced uses."""
-    if elapsed < params.spaced:
-        return stability
-    return max(stability, min(params.longest, stability * params.spacing))

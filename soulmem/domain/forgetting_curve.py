@@ -1,9 +1,13 @@
-"""The forgetting curve: which share of a strength or visibility is left after some turns, and when."""
+"""The forgetting curve of edges and texts: what is left after some turns, and how spaced recalls flatten it."""
 
 from __future__ import annotations
 
 from enum import Enum
 from math import exp, log, log1p
+
+SPACING = 1.8  # factor of S at a use ..
+SPACED = 10.0  # .. at least so many turns after the last one (design 6)
+LONGEST = 1e6  # turns; upper limit of S
 
 
 class Decay(str, Enum):
@@ -52,3 +56,10 @@ def elapsed_until(
 def _power(growth: float, decay: Decay) -> float:
     """The a of the hybrid curve, 0..1; 0 where the curve is exponential."""
     return 1.0 - 1.0 / growth if decay is Decay.HYBRID and growth > 1.0 else 0.0
+
+
+def stability_after(stability: float, elapsed: float) -> float:
+    """S, in turns, after a use `elapsed` turns after the last one: it grows at spaced uses."""
+    if elapsed < SPACED:
+        return stability
+    return max(stability, min(LONGEST, stability * SPACING))

@@ -10,7 +10,7 @@ import msgspec
 
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.edges import Edge
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import Anchor, MicroUnit, Retention
 from soulmem.domain.opinions import Opinion

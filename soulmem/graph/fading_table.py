@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.graph.packed_fading import packed_fading, unpacked_fading
 

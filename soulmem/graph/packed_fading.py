@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from soulmem.domain.calendar import EPOCH, MICROSECOND
-from soulmem.domain.fading import FadingRecord, Retelling
+from soulmem.domain.fading_records import FadingRecord, Retelling
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.micro_units import (
     Anchor,

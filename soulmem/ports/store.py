@@ -13,7 +13,7 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId, StreamId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import Memory

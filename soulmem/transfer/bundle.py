@@ -21,7 +21,7 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message, text_hash
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import SoulMemError, Unprocessable
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.foreign_json import sound_json
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, check_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryState

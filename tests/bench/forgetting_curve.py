@@ -14,9 +14,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from soulmem.assembly.masks import Thresholds, read_out
-from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.conversation.micro_units import unit_spans
-from soulmem.domain.forgetting_curve import Decay, retained
+from soulmem.domain.forgetting_curve import SPACING, Decay, retained
 from soulmem.domain.micro_units import (
     ANCHOR_STABILITY,
     UNIT_STABILITY,
@@ -48,7 +47,7 @@ class Curve:
 
 def curves_of_decay() -> list[Curve]:
     """A text that is never recalled, and one that three spaced recalls had made more stable, by both curves."""
-    growth = PlasticityParams().spacing ** 3
+    growth = SPACING**3
     stable = UNIT_STABILITY * growth
     spontaneous, forced = (
         UNIT_STABILITY * ANCHOR_STABILITY[kind]

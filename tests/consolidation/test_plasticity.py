@@ -15,8 +15,8 @@ from soulmem.consolidation.plasticity import (
     depressed,
     plasticity_update,
     potentiated,
-    stability_after,
 )
+from soulmem.domain.forgetting_curve import LONGEST, stability_after
 
 PARAMS = PlasticityParams()
 shares = st.floats(0.0, 1.0)
@@ -86,14 +86,14 @@ def test_help_every_third_time_is_enough_to_live() -> None:
 
 def test_spaced_uses_make_an_edge_last() -> None:
     """S * 1.8 from ten turns on, else unchanged; it stays a number for ever."""
-    assert stability_after(300.0, 10.0, PARAMS) == pytest.approx(540.0)
-    assert stability_after(300.0, 9.9, PARAMS) == 300.0
-    assert stability_after(300.0, -5.0, PARAMS) == 300.0
+    assert stability_after(300.0, 10.0) == pytest.approx(540.0)
+    assert stability_after(300.0, 9.9) == 300.0
+    assert stability_after(300.0, -5.0) == 300.0
     stability = 300.0
     for _ in range(2000):
-        stability = stability_after(stability, 50.0, PARAMS)
-    assert stability == PARAMS.longest
-    assert stability_after(2 * PARAMS.longest, 50.0, PARAMS) == 2 * PARAMS.longest
+        stability = stability_after(stability, 50.0)
+    assert stability == LONGEST
+    assert stability_after(2 * LONGEST, 50.0) == 2 * LONGEST
 
 
 @given(paths=flows, together=st.frozensets(st.sampled_from("abcdefgh")), walked=flows)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from soulmem.domain.edge_vectors import EdgeVector
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.edge_vectors import decoded

@@ -14,7 +14,7 @@ from soulmem.domain.dialogue import Chat
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.errors import Protected, StoreError
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId, StreamId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import BINNED, Memory, MemoryState

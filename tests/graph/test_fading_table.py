@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.domain.fading import FadingRecord, Retelling
+from soulmem.domain.fading_records import FadingRecord, Retelling
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.micro_units import (
     Anchor,

@@ -27,7 +27,7 @@ import pytest
 import soulmem
 from soulmem.conversation import micro_units
 from soulmem.engine.deep import exploration, quiz
-from soulmem.engine.recall import absence, habits, situation_fit
+from soulmem.engine.recall import absence, habits, who_is_met
 from soulmem.language import (
     card_words,
     described_names,
@@ -315,8 +315,8 @@ BUILDERS: dict[str, Callable[[], object]] = {
         lambda word: exploration._about(SAID, HOSTILE, word)
     ),
     "engine/recall/absence.py:_said_as": with_each(lambda word: absence._said_as(word, "xy")),
-    "engine/recall/situation_fit.py:_any_of": with_each(
-        lambda word: situation_fit._any_of((word, "Ann"))
+    "engine/recall/who_is_met.py:_any_of": with_each(
+        lambda word: who_is_met._any_of((word, "Ann"))
     ),
     "language/card_words.py:_starts": lambda: card_words._starts("no_key"),
     "language/described_names.py:spelled": with_each(

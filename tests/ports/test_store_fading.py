@@ -9,7 +9,7 @@ import pytest
 
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Protected
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.micro_units import (
     Anchor,

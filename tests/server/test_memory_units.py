@@ -16,7 +16,7 @@ from soulmem.domain.micro_units import (
 )
 from soulmem.engine.api.requests import MemoryPatch, NewAnchor, NewMemory, NewUnit
 from soulmem.engine.api.results import MemoryView
-from soulmem.server.resources.memory_answers import memory_response
+from soulmem.server.resources.memory_responses import memory_response
 from tests.server.conftest import Client
 from tests.server.fake_engine import FakeEngine
 

@@ -12,7 +12,7 @@ from soulmem.adapters.surreal.rows import Row, Table, instant, moment
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, FieldValues
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Derivation
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.opinions import Opinion

@@ -43,9 +43,9 @@ from soulmem.engine.consolidation.next_call import (
     is_current,
     next_call,
 )
-from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall, chat_plan
 from soulmem.engine.consolidation.scene_kinds import SceneKinds
+from soulmem.engine.consolidation.stretches import EpisodePassage
 from soulmem.engine.llm.calls import (
     LlmCalls,
     LlmInterrupted,

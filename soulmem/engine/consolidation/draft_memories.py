@@ -24,8 +24,8 @@ from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
 from soulmem.engine.consolidation.co_recalled import STRENGTH, co_recalled
-from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall
+from soulmem.engine.consolidation.stretches import EpisodePassage
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_builder import DraftBuilder

@@ -12,8 +12,8 @@ from datetime import datetime
 from soulmem.consolidation.short_term import MarkParams
 from soulmem.domain.derivations import Work
 from soulmem.engine.consolidation.backlog import BacklogParams, is_backlog
-from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
 from soulmem.engine.consolidation.plan import ChatPlan, PlannedCall, chat_plan
+from soulmem.engine.consolidation.stretches import EpisodePassage, episode_passage
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.message_log import ChatLog

@@ -16,12 +16,13 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from soulmem.consolidation.plasticity import potentiated, stability_after
+from soulmem.consolidation.plasticity import potentiated
 from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind
 from soulmem.domain.errors import NotFound, Unprocessable, no_memory, span_backwards
+from soulmem.domain.forgetting_curve import stability_after
 from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.phrases import phrase
@@ -235,7 +236,7 @@ def _strengthened(
         touched=current_time,
         at_turn=float(turn),
         strength=potentiated(mind.edge_strength(edge, turn), p.together, p),
-        stability=stability_after(edge.stability, mind.time.edge_age(edge, turn), p),
+        stability=stability_after(edge.stability, mind.time.edge_age(edge, turn)),
     )
 
 

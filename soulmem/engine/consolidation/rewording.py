@@ -20,7 +20,7 @@ from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Memory

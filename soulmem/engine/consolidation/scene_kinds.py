@@ -18,7 +18,6 @@ from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import MemoryState, Origin
 from soulmem.engine.consolidation.draft_memories import DraftConverter
 from soulmem.engine.consolidation.next_call import is_current
-from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.consolidation.scene_clusters import (
     SceneRegion,
@@ -29,6 +28,7 @@ from soulmem.engine.consolidation.scene_clusters import (
     region_state,
     scene_region,
 )
+from soulmem.engine.consolidation.stretches import EpisodePassage, episode_passage
 from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.llm.retry import Key
 from soulmem.engine.llm.sources import LlmAccess

@@ -22,7 +22,7 @@ from soulmem.domain.digests import Period, last_instant, period_of
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
 from soulmem.domain.situation import Participant, Situation, TimeSpan
-from soulmem.engine.consolidation.passages import speaker_of
+from soulmem.engine.consolidation.stretches import speaker_of
 from soulmem.engine.digests.digest_plan import (
     DueDigest,
     PlannedDigest,

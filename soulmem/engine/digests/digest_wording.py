@@ -14,7 +14,7 @@ from soulmem.domain.drafts import Passage, PassageLine
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Memory, MemoryState, Origin
-from soulmem.engine.consolidation.passages import speaker_of
+from soulmem.engine.consolidation.stretches import speaker_of
 from soulmem.engine.digests.digest_plan import digests_of, may_be_quoted
 from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.mind.changes import MindChange

@@ -13,7 +13,7 @@ from soulmem.conversation.fading_after_edit import fading_after_edit
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.errors import Unprocessable
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import (
     Anchor,

@@ -11,7 +11,7 @@ from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import NotFound, Unprocessable
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.domain.phrases import phrase

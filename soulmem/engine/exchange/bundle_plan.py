@@ -12,7 +12,7 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.edges import Edge, check_join
 from soulmem.domain.errors import Unprocessable
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion

@@ -8,7 +8,7 @@ from dataclasses import replace
 from soulmem.conversation.episodes import episode_id
 from soulmem.domain.dialogue import Chat, Fork, Message
 from soulmem.domain.edges import Edge
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.opinions import Opinion

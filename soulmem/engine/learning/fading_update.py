@@ -10,10 +10,10 @@ from typing import TypeVar
 from soulmem.consolidation.plasticity import (
     PlasticityParams,
     potentiated,
-    stability_after,
 )
 from soulmem.domain.dialogue import text_hash
-from soulmem.domain.fading import FadingRecord, Retelling
+from soulmem.domain.fading_records import FadingRecord, Retelling
+from soulmem.domain.forgetting_curve import stability_after
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import Anchor, MicroUnit, Retention, UnitSpan
@@ -51,7 +51,7 @@ def restored(
     return replace(
         state,
         visibility=potentiated(state.visibility, 1.0, params),
-        stability=stability_after(state.stability, elapsed, params),
+        stability=stability_after(state.stability, elapsed),
         touched=max(moment, state.touched),
         at_turn=max(turn, state.at_turn or 0.0),
     )

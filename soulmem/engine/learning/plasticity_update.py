@@ -15,10 +15,10 @@ from soulmem.consolidation.plasticity import (
     depressed,
     plasticity_update,
     potentiated,
-    stability_after,
 )
 from soulmem.domain.edges import DECAYING, Edge
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
+from soulmem.domain.forgetting_curve import stability_after
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.opinions import Verdict
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
@@ -220,7 +220,7 @@ def _used(
     return replace(
         new,
         strength=potentiated(strength, share, params),
-        stability=stability_after(edge.stability, mind.time.edge_age(edge, turn), params),
+        stability=stability_after(edge.stability, mind.time.edge_age(edge, turn)),
     )
 
 

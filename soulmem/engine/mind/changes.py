@@ -10,7 +10,7 @@ from soulmem.domain.audit import Actor, AuditEntry
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from soulmem.domain.dialogue import text_hash
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind

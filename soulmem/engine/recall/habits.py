@@ -24,7 +24,8 @@ from soulmem.engine.recall.habit_edges import (
     are_current,
     collect_habit_edges,
 )
-from soulmem.engine.recall.situation_fit import Readings, SituationFit, readings
+from soulmem.engine.recall.situation_fit import SituationFit
+from soulmem.engine.recall.who_is_met import Readings, readings
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS

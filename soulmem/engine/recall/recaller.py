@@ -58,10 +58,10 @@ from soulmem.engine.recall.recall_task import (
     TimeBudget,
     asked_vector,
 )
-from soulmem.engine.recall.situation_fit import with_talk
 from soulmem.engine.recall.traces import Traces, guidance_fields, trace_fields
 from soulmem.engine.recall.vector_expansion import match_vectors
 from soulmem.engine.recall.walks import WalkingParams, WalkRenewal, Walks
+from soulmem.engine.recall.who_is_met import with_talk
 from soulmem.engine.recall.working_trace import active_memories
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService

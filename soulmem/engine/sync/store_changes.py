@@ -8,7 +8,7 @@ from dataclasses import replace
 from soulmem.domain.audit import AuditEntry
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion

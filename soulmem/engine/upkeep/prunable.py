@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.base_activation import FORGOTTEN
-from soulmem.consolidation.plasticity import FLOOR, PlasticityParams
+from soulmem.consolidation.plasticity import FLOOR
 from soulmem.consolidation.promotion import ACTIVATIONS
 from soulmem.domain.edges import DECAYING, EdgeKind
+from soulmem.domain.forgetting_curve import SPACED, SPACING
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind
 from soulmem.domain.usage import Usage
@@ -40,8 +41,6 @@ class PruneParams:
     plain: float = 0.1  # 0..1, importance of plain talk
     floor: float = FLOOR  # 0..1, what is left of a text at its end
     importance: float = 0.6  # 0..1; what matters as much as a promise never goes
-    spacing: float = PlasticityParams().spacing
-    spaced: float = PlasticityParams().spaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +64,17 @@ def lifetimes(texts: TextFactors, pace: float, params: PruneParams | None = None
     if pace <= 0.0:
         return np.full(texts.importance.shape, np.inf)
     weight = (texts.importance / p.plain) ** 2
-    stability = p.stability * weight * p.spacing**texts.recalls
+    stability = p.stability * weight * SPACING**texts.recalls
     told = np.maximum(texts.tellings, 1.0)
     turns = stability * log(1.0 / p.floor) * told / pace
     return np.asarray(np.maximum(turns, p.unused))
 
 
-def spaced_recalls(usage: Usage, params: PruneParams | None = None) -> int:
-    """How many recalls came at least `spaced` turns after the one that counted before."""
-    p = params or PruneParams()
+def spaced_recalls(usage: Usage) -> int:
+    """How many recalls came at least `SPACED` turns after the one that counted before."""
     count, last = 0, None
     for turn in sorted(stamp.turn for stamp in (usage.first, *usage.stamps)):
-        if last is None or turn - last >= p.spaced:
+        if last is None or turn - last >= SPACED:
             count, last = count + 1, turn
     return count
 
@@ -169,7 +167,7 @@ def _lifetimes(mind: Mind, rows: Int64s) -> Float64s:
     recalls = np.zeros(rows.size)
     for place in np.flatnonzero(mind.recalls.uses(mind.size)[rows]).tolist():
         usage = mind.recalls.usage(mind.id_at(int(rows[place])))
-        recalls[place] = spaced_recalls(usage, PRUNING) if usage else 0
+        recalls[place] = spaced_recalls(usage) if usage else 0
     factors = TextFactors(
         importance=mind.columns.importance[rows].astype(np.float64),
         tellings=tellings(mind)[rows].astype(np.float64),

@@ -17,7 +17,7 @@ from soulmem.assembly.masks import Thresholds
 from soulmem.conversation.episodes import spoken
 from soulmem.conversation.micro_units import unit_spans
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.forgetting_curve import elapsed_until, retained
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState

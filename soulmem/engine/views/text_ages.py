@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soulmem.consolidation.plasticity import PlasticityParams, stability_after
-from soulmem.domain.forgetting_curve import retained
+from soulmem.domain.forgetting_curve import SPACED, retained, stability_after
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import UNIT_STABILITY
@@ -76,13 +75,12 @@ def _text_age(ages: Sequence[float]) -> TextAge:
 
 def _growth(ages: Iterable[float]) -> float:
     """The factor, >= 1, of S after touches of these ages, in turns."""
-    params = PlasticityParams()
     growth, last = 1.0, None
     for age in sorted(ages, reverse=True):
         if last is None:
             last = age
-        elif last - age >= params.spaced:
-            growth, last = stability_after(growth, last - age, params), age
+        elif last - age >= SPACED:
+            growth, last = stability_after(growth, last - age), age
     return growth
 
 

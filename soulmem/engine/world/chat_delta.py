@@ -16,7 +16,7 @@ from soulmem.conversation.fading_after_edit import fading_after_edit
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge, EdgeKind, edge_id
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.opinions import Opinion

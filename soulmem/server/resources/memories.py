@@ -43,14 +43,14 @@ from soulmem.server.common_types import (
     Time,
     Words,
 )
-from soulmem.server.memory_fields import (
+from soulmem.server.kind_fields import (
     FieldsBody,
     concept_of,
     refuse_foreign_fields,
     situation_of,
 )
 from soulmem.server.replies import Reply
-from soulmem.server.resources.memory_answers import (
+from soulmem.server.resources.memory_responses import (
     MemoriesResponse,
     MemoryResponse,
     memories_response,

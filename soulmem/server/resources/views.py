@@ -28,7 +28,7 @@ from soulmem.server.common_types import (
 )
 from soulmem.server.replies import Reply
 from soulmem.server.resources.memories import DensityQuery, density_filter
-from soulmem.server.resources.memory_answers import (
+from soulmem.server.resources.memory_responses import (
     GraphResponse,
     ListedMemory,
     TimelineResponse,

@@ -21,7 +21,7 @@ from soulmem.engine.api.requests import (
     TagMatch,
 )
 from soulmem.engine.api.results import MemoryView, Page
-from soulmem.server.resources.memory_answers import listed_memory
+from soulmem.server.resources.memory_responses import listed_memory
 from tests.engine.stage import ME, Stage
 
 FACTS = MemoryFilter(SoulId("s1"), only_facts=True)

@@ -9,7 +9,7 @@ from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge
-from soulmem.server.resources.memory_answers import memory_response
+from soulmem.server.resources.memory_responses import memory_response
 from tests.engine.stage import ME, Stage
 
 

@@ -18,7 +18,7 @@ from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.views.fact_validity import fact_validities
-from soulmem.server.resources.memory_answers import graph_response, memory_response
+from soulmem.server.resources.memory_responses import graph_response, memory_response
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, ended, line
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import text_hash
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.forgetting_curve import Decay, elapsed_until, retained
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.micro_units import (

@@ -9,7 +9,7 @@ import pytest
 
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.errors import NotFound, Unprocessable
-from soulmem.domain.fading import FadingRecord
+from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind

@@ -23,7 +23,7 @@ from soulmem.server.common_types import (
     SourceResponse,
     sources_response,
 )
-from soulmem.server.memory_fields import ShownFields, fields_of
+from soulmem.server.kind_fields import ShownFields, fields_of
 
 
 class MemoryFields(ResponseBody, frozen=True):
