@@ -16,7 +16,6 @@ from threading import Thread
 
 import pytest
 
-from soulmem.cli import sidecar
 from soulmem.cli.client import Client, Refused, Unreachable
 from soulmem.cli.sidecar import Momentary
 from soulmem.config import load
@@ -145,13 +144,20 @@ def test_serving_a_folder_twice_says_so_and_ends(running: Client, running_folder
     assert running.health()[0]["store"]["state"] == "ok"
 
 
-def test_a_temporary_one_that_is_not_awaited_any_longer_ends_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class _Never(threading.Event):
+    """An event that nobody awaits long enough, however soon it is set."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """At once False."""
+        return False
+
+
+def test_a_temporary_one_that_is_not_awaited_any_longer_ends_too(tmp_path: Path) -> None:
     """It held the port and the process for ever."""
-    monkeypatch.setattr(sidecar, "_STARTING", 0.0)
     settings = load(None, overrides={"store.data": tmp_path / "data", **UNLOADED})
-    with pytest.raises(Unreachable, match="did not start"), Momentary(settings):
+    late = Momentary(settings)
+    late._up = _Never()
+    with pytest.raises(Unreachable, match="did not start"), late:
         pytest.fail("it is not to start")
     assert "soulmem-sidecar" not in {thread.name for thread in threading.enumerate()}
 
