@@ -110,9 +110,8 @@ class Chat:
     title: str = ""
     persona: str = ""
     parent: Fork | None = None
-    settled_tail: Version | None = (
-        None  # the last message, when it counts as settled though nothing follows it
-    )
+    # the last message, when it counts as settled though nothing follows it
+    settled_tail: Version | None = None
     tail_since: datetime | None = None  # aware; when the last message took its present text
     quarantine: Quarantine | None = None
     state: ChatState = ChatState.ACTIVE

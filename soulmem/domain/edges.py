@@ -97,9 +97,8 @@ class Edge:
     uses: int = 0
     verb: str | None = None
     probability: float | None = None  # 0..1; of `fires`
-    at_turn: float | None = (
-        None  # the soul's clock when touched, in turns; None: not known, so as `touched` says
-    )
+    # the soul's clock when touched, in turns; None: not known, so as `touched` says
+    at_turn: float | None = None
     made: datetime | None = None  # aware; when the user drew it
 
     def __post_init__(self) -> None:

@@ -19,9 +19,8 @@ class BinParams:
 
     days: float = 7.0  # design 8
     warn_days: float = 1.0  # the user is warned this long before
-    review: bool = (
-        False  # memories that a model marks as permanent wait there for the user; design 8
-    )
+    # memories that a model marks as permanent wait there for the user; design 8
+    review: bool = False
 
 
 def expired(binned: Mapping[K, datetime], current_time: datetime, params: BinParams) -> list[K]:

@@ -17,9 +17,8 @@ from soulmem.graph.encoded import decoded, encoded, text_of
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 
-_REMEMBERED = (
-    2048  # memories read of late, some 5 MB: those of one list, and what comes to mind each turn
-)
+# memories read of late, some 5 MB: those of one list, and what comes to mind each turn
+_REMEMBERED = 2048
 _NO_MEMORY = b""
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _END = b"\xff"  # after each id; no UTF-8 has it
-_FREE = (
-    b"\xfe\xff"  # instead of the id of a free row; stands where the buffer begins, for all of them
-)
+# instead of the id of a free row; stands where the buffer begins, for all of them
+_FREE = b"\xfe\xff"
 _NEVER, _GONE = -1, -2  # cells that never held a row, and that hold none any more
 _LEAST_WASTE = 1 << 12  # bytes: less is not worth a new buffer
 

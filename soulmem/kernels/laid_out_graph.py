@@ -24,9 +24,8 @@ from soulmem.kernels.tuning import (
 )
 from soulmem.kernels.walk_result import Walk, WalkParams, to_walk
 
-SWEEP_COST = (
-    0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
-)
+# of an edge in a sweep, as a part of what visiting one by pushing costs; measured
+SWEEP_COST = 0.03
 COARSE = 3e-5  # error down to which sweeps compute in float32
 # Twice that of one operation: more than a product, its sum and conversions err
 FLOAT32_ROUNDING = 2.0**-23

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from soulmem.language.scripts import UNSPACED
 
-_FREE_LETTERS = (
-    5  # a single word of so many letters is hardly another word by chance, whatever its case
-)
+# a single word of so many letters is hardly another word by chance, whatever its case
+_FREE_LETTERS = 5
 
 # A word, a sign of a script without spaces, or any other sign.
 _TOKEN = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+|.", re.DOTALL)
@@ -22,9 +21,8 @@ _SIGNS = (
     | dict.fromkeys("\u30fb\u2022\u2027", "\u00b7")
 )
 _ALIKE = re.compile(f"[{''.join(_SIGNS)}]")
-_REMEMBERED = (
-    1024  # names whose cut is kept: one is folded and put in several places, one after the other
-)
+# names whose cut is kept: one is folded and put in several places, one after the other
+_REMEMBERED = 1024
 
 
 class CutName(NamedTuple):

@@ -25,9 +25,8 @@ NAME, VERSION = "kinds", 3
 LEAST = 3  # least scenes of a kind; design 5
 _LONGEST = 120  # characters of a kind; a longer one is a story
 _MAX_TOKENS = 300
-_QUOTED = (
-    0.5  # least share of a quotation's words in its scene, as small models change what they quote
-)
+# least share of a quotation's words in its scene, as small models change what they quote
+_QUOTED = 0.5
 _IMPORTANCE = 0.5
 _SYSTEM = {
     "en": (

@@ -30,9 +30,8 @@ class ActionSelectionParams:
     threshold: float = 0.2
     sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 give equal results
     present: float = 3.9  # fit at which a lone situation gets half of the attention
-    taught_margin: float = (
-        1.5  # extra fit for situations learned from scenes: a mean vector is near to all
-    )
+    # extra fit for situations learned from scenes: a mean vector is near to all
+    taught_margin: float = 1.5
     # situations; above this each must fit better, to keep false alarms constant
     crowd: int = 20
     # 0..1, what a kind of situation passes on to one of its instances

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from soulmem.kernels.arrays import Int64s
 
 _STEP = 64  # every 64th score is sampled to estimate the threshold
-_SPARE = (
-    4.0  # deviations by which the estimate is lowered, so that it rarely excludes one of the best
-)
+# deviations by which the estimate is lowered, so that it rarely excludes one of the best
+_SPARE = 4.0
 
 
 def best_rows(score: NDArray[np.floating], count: int) -> Int64s:

@@ -24,9 +24,8 @@ class FusionParams:
     """
 
     lexical: float = 0.5  # weight of BM25 beside the cosine part
-    neighbour: float = (
-        0.15  # weight of the score of a direct neighbour; its square is that of the next one
-    )
+    # weight of the score of a direct neighbour; its square is that of the next one
+    neighbour: float = 0.15
     few: int = 8  # least memories of a script for which scores are standardised apart
 
 

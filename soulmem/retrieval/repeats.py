@@ -20,9 +20,8 @@ _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one
 _CHARACTER = re.compile(f"[{UNSPACED}]")
 _INSIDE = re.compile(r"(?<=[\w,;] )\w+")  # a word inside a sentence
-_MARKS = (
-    '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'  # of quotations: \u300ctitle\u300d, "name"
-)
+# of quotations: \u300ctitle\u300d, "name"
+_MARKS = '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'
 _QUOTED = re.compile(f"[{_MARKS}]([^{_MARKS}\n]{{1,24}})[{_MARKS}]")
 _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: .."
 # Least words or characters of a sentence that is compared: shorter ones ("Good night.") recur by chance, and
@@ -35,9 +34,8 @@ _WORD_WEIGHT = _MOST_DIFFERENCE
 _TEXT_SEPARATOR = " | "  # between two texts; no unit equals it
 # positions of half a sentence that are compared; more frequent ones are phrases
 _MOST_POSITIONS = 50
-_LONGEST_CACHED = (
-    8_000  # longest text in characters whose units are cached: the context changes little
-)
+# longest text in characters whose units are cached: the context changes little
+_LONGEST_CACHED = 8_000
 
 
 def is_sentence(units: Sequence[str]) -> bool:

@@ -22,9 +22,8 @@ class ScoreParams:
     walk_beside_tokens: float = 0.15
     # of z(sqrt(what arrives over ordinary words)) beside late interaction; .2 to .4 score alike
     bridge: float = 0.3
-    least: float = (
-        0.6  # 0..1, share of `walk` that remains however common the names of the query are
-    )
+    # 0..1, share of `walk` that remains however common the names of the query are
+    least: float = 0.6
     # memories that mention a name at which half of the other share is lost
     common: float = 15.0
     # factor of a memory of weight 0; with .7 + .6 * weight (design 4.4)

@@ -17,9 +17,8 @@ class TimeSpanParams:
     # standard deviations added to the score of a memory of that time
     prefer: float = 1.5
     stated: float = 0.3  # 0..1, factor where the query states the time ("yesterday I was ill") instead of asking
-    next: float = (
-        0.7  # 0..1, factor of the confidence for each further interpretation that has memories
-    )
+    # 0..1, factor of the confidence for each further interpretation that has memories
+    next: float = 0.7
     # slots for the best of that time, where the query also has other content
     reserved_slots: int = 2
     sure: float = 0.5  # 0..1, least confidence for reserved slots

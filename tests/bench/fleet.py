@@ -32,9 +32,8 @@ class Costs:
     """Processor seconds and bytes, as measured; docs/scale.md tells the source of each."""
 
     open_seconds: float = 3.0  # of a soul of 6,000 messages, from its rows
-    message_seconds: float = (
-        0.24  # a message and its reply: two syncs, one recall, two texts indexed
-    )
+    # a message and its reply: two syncs, one recall, two texts indexed
+    message_seconds: float = 0.24
     idle_seconds: float = 0.022  # of work in quiet times, for both
     soul_bytes: float = 66e6  # in memory, of an open soul
     process_bytes: float = 1.0e9  # in memory, of a sidecar with its model

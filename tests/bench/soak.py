@@ -43,9 +43,8 @@ WORDS = (
 )
 WARM_UP = 0.2  # of the time; what is measured is measured after it
 MAX_MESSAGES = 400  # of a chat; a longer one is left, and another begun
-KEPT_CHATS = (
-    3  # of a player, the current one included: what is stored stays alike, so growth is a leak
-)
+# of a player, the current one included: what is stored stays alike, so growth is a leak
+KEPT_CHATS = 3
 RSS_GROWTH = 0.10  # line C of the plan
 WAL_LIMIT = 48 << 20  # bytes; the connection is recycled at half of it
 SHARES = {

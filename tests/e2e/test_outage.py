@@ -12,9 +12,8 @@ from .conftest import World
 from .small_talk import small_talk
 from .stories import KEY, chat
 
-TIME_BUDGET = (
-    1.5  # seconds a reply may wait for memories, where a test sets it; else they may wait for 10
-)
+# seconds a reply may wait for memories, where a test sets it; else they may wait for 10
+TIME_BUDGET = 1.5
 RECALLS = (b"POST /v1/recall", b"POST /v1/chats")
 SLACK = 1.5  # seconds a busy two-core machine may add
 

@@ -46,9 +46,8 @@ names: Any = importlib.import_module("re._constants")
 
 SIZES = (2_000, 30_000, 100_000)
 SUSPECT = 0.0005  # CPU seconds at the first size, from which on the next is tried
-GROWN = (
-    2.0  # a text that took so much more a sign than a shorter one takes longer than its length says
-)
+# a text that took so much more a sign than a shorter one takes longer than its length says
+GROWN = 2.0
 MOST = 2.0  # CPU seconds at the last one; at a shorter one as much less
 LONG = 50  # a repetition that may be so long can be pumped
 RUNS = (

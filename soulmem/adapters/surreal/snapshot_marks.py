@@ -14,9 +14,8 @@ from soulmem.ports.store import Change, Mark
 
 Marked = tuple[Owner, SoulId]
 
-_MOST = (
-    20_000  # ids listed since a mark: reading more rows one by one is no faster than reading all
-)
+# ids listed since a mark: reading more rows one by one is no faster than reading all
+_MOST = 20_000
 _LISTS = ("put", "dropped", "edges", "chats")
 _SINCE = "image_change:[$owner, $soul, '']..=[$owner, $soul, ..]"
 

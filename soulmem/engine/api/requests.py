@@ -122,9 +122,8 @@ class NewEdge:
     strength: float | None = None  # None: the start value of the kind
     verb: str | None = None
     confidence: float | None = None  # None: 1
-    probability: float | None = (
-        None  # of `fires`; None: what remains beside the trigger's other actions
-    )
+    # of `fires`; None: what remains beside the trigger's other actions
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +184,8 @@ class MemoryPatch:
     slot: SlotId | None = None
     situation: Situation | None = None
     concept: ConceptDetail | None = None
-    fields: frozenset[str] | None = (
-        None  # fields of `situation` or `concept` that change; None: all
-    )
+    # fields of `situation` or `concept` that change; None: all
+    fields: frozenset[str] | None = None
     edges: tuple[NewEdge, ...] | None = None  # added to the existing ones
     in_doubt: bool | None = None  # doubted memories are not recalled
     units: tuple[NewUnit, ...] | None = None  # instead of all others; empty: computed

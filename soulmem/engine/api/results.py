@@ -186,9 +186,8 @@ class MemoryView:
         default_factory=dict
     )  # of the relations among `edges`, by id
     feedback: float = NEUTRAL  # 0..1, the user's opinion
-    in_doubt: bool = (
-        False  # the user called its present text wrong, or it waits: it is not recalled
-    )
+    # the user called its present text wrong, or it waits: it is not recalled
+    in_doubt: bool = False
     is_waiting: bool = False  # a draft that its lines hardly carry, not confirmed yet
     confidence: float = 1.0  # 0..1, how far its lines carry a draft
     told: int = 1  # tellings of one event that it unites

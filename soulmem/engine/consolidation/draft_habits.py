@@ -47,16 +47,14 @@ class HabitParams:
     # least deviations between two reactions, `Calibration.between`
     reaction: float = 7.0
     situation: float = 3.5  # the same between two situations
-    shown: float = (
-        2.0  # the same between a message and a reaction without shared words; others reach 1.5
-    )
+    # the same between a message and a reaction without shared words; others reach 1.5
+    shown: float = 2.0
     # 0..1, share of common words that suffices instead, of each half
     words: float = 0.5
     # 0..1, least share of a group that a wording is similar to, to join it
     company: float = 0.5
-    growth: float = (
-        2.0  # factor of new scenes after which the evidence of a habit is gathered again
-    )
+    # factor of new scenes after which the evidence of a habit is gathered again
+    growth: float = 2.0
 
 
 def count_scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:

@@ -49,9 +49,8 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
 _LINES = 8
-_COMPARED = (
-    800  # different texts at most: those that were said least often, and of these the longest
-)
+# different texts at most: those that were said least often, and of these the longest
+_COMPARED = 800
 _LONGEST = 200  # characters of a quotation
 
 

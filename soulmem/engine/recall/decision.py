@@ -60,9 +60,8 @@ from soulmem.retrieval.fusion import FusionParams, standardised
 from soulmem.retrieval.restraint import least_probability
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
-_YOUNGEST = (
-    10  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
-)
+# memories of the smallest souls that the numbers were fitted on; fewer count as so many
+_YOUNGEST = 10
 _EPISODE, _CHAT = MEMORY_KINDS.index(MemoryKind.EPISODE), ORIGINS.index(Origin.CHAT)
 # The kind that a feature of a memory is of.
 _KINDS = {

@@ -153,14 +153,12 @@ class SeedParams:
     more than a point or two.
     """
 
-    text_mass: float = (
-        0.1  # 0..1, share of all texts together beside a rare name, whatever their number
-    )
+    # 0..1, share of all texts together beside a rare name, whatever their number
+    text_mass: float = 0.1
     # 0..1, the same where even the rarest name is in very many memories
     common_mass: float = 0.6
-    common: float = (
-        15.0  # memories that mention a name at which the share is half way between the two
-    )
+    # memories that mention a name at which the share is half way between the two
+    common: float = 15.0
     texts: int = 20  # best texts used
     # a text one standard deviation better gets e^sharpness times the share
     sharpness: float = 2.5

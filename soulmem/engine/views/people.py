@@ -39,9 +39,8 @@ _LATEST = 8
 # Concepts that are looked at: half a second. A soul of 100,000 memories may have forty times as many.
 _MOST = 1000
 _MOST_VERDICTS = 4 * _MOST  # 2 MB
-_FACTS = (
-    200  # of one person whose ids are given; in very large souls one may have tens of thousands
-)
+# of one person whose ids are given; in very large souls one may have tens of thousands
+_FACTS = 200
 _SEVERAL = 2  # places where a name stands
 # Whose name a person goes by who has several.
 _NAMED_BY = (Origin.CARD, Origin.USER, Origin.CHAT, Origin.MODEL)

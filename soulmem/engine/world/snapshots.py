@@ -43,9 +43,8 @@ _LEMMATISER = "simplemma"  # lemmatiser: another version may give other words
 class SnapshotParams:
     """Which minds get snapshots, and how often."""
 
-    least: int = (
-        20_000  # memories in use and edges; a smaller soul opens within half a second anyway
-    )
+    # memories in use and edges; a smaller soul opens within half a second anyway
+    least: int = 20_000
     pause: float = 900.0  # seconds between two snapshots of a mind in use: each may take 150 MB
 
 

@@ -23,9 +23,8 @@ _FURTHER = 0.5
 _NOT_AT_ALL, _FULLY = 1.0, 2.0  # evidence of a line whose `sure` is 0, and 1
 _HUNDRED = 100.0  # steps of `sure` as it is stored
 _PROMISED = 0.5  # score from which on it is a promise
-_CLEAR = (
-    0.7  # score from which on it is one of the other kinds, which are told from each other alone
-)
+# score from which on it is one of the other kinds, which are told from each other alone
+_CLEAR = 0.7
 _CHANGED = 0.8  # score from which on it ends what was said before
 _NO = 0.5  # score from which on it is a question, or says nothing
 _LASTING = KINDS.index("lasting")

@@ -15,9 +15,8 @@ __all__ = ["FIRST", "Span", "TimePhrase", "prepare", "time_phrases", "without"]
 
 _Place = tuple[int, int, TimeReading]  # where words stand, from and to, and their meaning
 
-_LONGEST = (
-    2000  # characters that are looked through, the last ones: a longer text tells, it does not ask
-)
+# characters that are looked through, the last ones: a longer text tells, it does not ask
+_LONGEST = 2000
 _DATE = 0.95  # the confidence of a date
 _RANGE = re.compile(r"\s*(?:and|to|until|till|through|[-–—~～至到和])\s*\Z")
 _RANGE_START = re.compile(r"(?:\bbetween|\bfrom|从|從|自)\s*(?:the )?\Z", re.IGNORECASE)
