@@ -51,9 +51,6 @@ from tests.bench.moments import (
 _PLACES = 8  # memories in an answer
 # Features that words give: none where memories are in another script.
 _OF_WORDS = ("evidence", "own_evidence", "covered", "specific")
-# Probability from which on a memory is told at restraint 1: that a remark calls for, and that is asked for.
-_LEAST, _ASKED = 0.0425, 0.02
-_ASKED_MOST = 8  # memories that the second holds for
 _JUDGED = 20  # memories of a line that the model of memories learns from
 _RIDGE = 3.0
 # How much each kind of line weighs; all lines of one kind in one chat weigh as much together.
@@ -93,6 +90,10 @@ class Bars(NamedTuple):
     least: float
     asked: float
     asked_most: int
+
+
+# At restraint 1, by what judges; fitted by hand between being silent when asked and telling what nobody asked for.
+_BARS = {"tokens": Bars(0.05, 0.02, 2), "words": Bars(0.0425, 0.02, 8)}
 
 
 def _group(moment: Moment) -> tuple[str, str, bool, bool]:
@@ -240,9 +241,9 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--model")
-    parser.add_argument("--least", type=float, default=_LEAST)
-    parser.add_argument("--asked", type=float, default=_ASKED)
-    parser.add_argument("--asked-most", type=int, default=_ASKED_MOST)
+    parser.add_argument("--least", type=float)
+    parser.add_argument("--asked", type=float)
+    parser.add_argument("--asked-most", type=int)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     names = sorted(path.stem[3:] for path in options.data.glob("rp_*.json"))
@@ -260,7 +261,10 @@ async def main() -> None:
     for chat in chats:
         moments += await moments_of(chat, model)
         print(f"{chat.name}: {len(moments)} moments", flush=True)
-    bars = Bars(options.least, options.asked, options.asked_most)
+    given = {name: getattr(options, name) for name in Bars._fields}
+    bars = _BARS["tokens" if options.model else "words"]._replace(
+        **{name: value for name, value in given.items() if value is not None}
+    )
     shown = left_out(moments, bars)
     for name, value in shown.items():
         print(f"{name:<28}{value:6.3f}")

@@ -82,7 +82,7 @@ def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> J
 
 @compute_only
 def with_answers(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
-    """The same, with each question among the memories replaced by the replies to it."""
+    """The same, and for questions among the called memories the message after each: a question is no answer."""
     if judged.least == 0.0 or not judged.asked_rows():
         return judged
     asks = mind.line_kinds.of_kind("question", mind.size) >= SURE

@@ -353,7 +353,7 @@ class Recaller:
             return habit_input
 
     async def _read_habits(self, habit_input: HabitInput, texts: Sequence[str]) -> HabitInput:
-        """A copy with the vectors of these texts, and with the people who are only talked of."""
+        """A copy with the vectors of these texts, and with the lines that only talk of somebody."""
         encoded = await self.embedding.encoder.encode(texts)
         about = await with_talk(habit_input.about, habit_input.sentences, self.embedding.likeliest)
         return replace(habit_input, encoded=encoded, about=about)

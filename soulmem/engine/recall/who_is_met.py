@@ -86,7 +86,7 @@ def readings(
 
 
 async def with_talk(read: Readings, lines: Collection[str], likeliest: Likeliest) -> Readings:
-    """A copy with vectors of lines that only talk of somebody, and of the situations they may be about."""
+    """A copy with `talk`: lines, and situations of the same people, that only talk of somebody."""
     talk = await _talk(read, likeliest, lambda about: about[0] in lines)
     if talk:
         people = {person for _, person in talk}

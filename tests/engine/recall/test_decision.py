@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +12,9 @@ from soulmem.domain.dialogue import Role
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import RecallRequest
+from soulmem.engine.recall import decision
 from soulmem.engine.recall.decision import without_noise
+from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.retrieval.decision_model import MEMORY_FEATURES, fitted
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, line
@@ -27,6 +29,22 @@ TEXTS = (
     "Then let me tell you about the harbour.",
     "I was seven when the ferry sank, and I swam ashore.",
     "Let us have some tea.",
+)
+ENGLISH_TALK = (
+    "Pass me the salt, please.",
+    "It rains again today.",
+    "The cart stands by the gate.",
+    "We should sweep the yard.",
+    "Look, the boats are back.",
+    "I'll put the kettle on.",
+)
+CHINESE_TALK = (
+    "把盐递给我。",
+    "今天又下雨了。",
+    "车停在门口。",
+    "该扫院子了。",
+    "你看，船回来了。",
+    "我去烧水。",
 )
 CALLED_FOR = 25  # of 30 facts; most questions share no word with theirs
 LONG = (
@@ -252,6 +270,51 @@ async def test_a_question_brings_what_is_of_its_theme(
     (of_other,) = (value for text, value in theme.items() if other in text)
     assert of_answer > of_other + 0.2
     assert all(model.memory.weight[column] > 0 for model in fitted().models.values())
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "talk"),
+    [
+        ("Where did you grow up?", "My village had thirty houses and a church.", ENGLISH_TALK),
+        ("你是哪里人？", "我是在北边的渔村里长大的。", CHINESE_TALK),
+    ],
+)
+async def test_without_its_theme_the_question_brings_nothing(
+    stage: Stage,
+    monkeypatch: pytest.MonkeyPatch,
+    question: str,
+    answer: str,
+    talk: Sequence[str],
+) -> None:
+    """At the most restraint, for a soul this young is asked for little."""
+    own = line("a", answer, Role.CHARACTER, speaker="Mira")
+    await stage.sync("c2", [own, *(line(f"t{i}", text) for i, text in enumerate(talk))])
+    await stage.close("c2")
+    await stage.engine.idle.run()
+
+    async def comes() -> bool:
+        recalled = await stage.recall(question, "c2", time_budget_ms=20_000, restraint=2.0)
+        return any(answer in memory.text for memory in recalled.memories)
+
+    assert await comes()
+    monkeypatch.setattr(decision, "THEMES", [KINDS.index("filler")])  # no theme of either
+    assert not await comes()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "theme"),
+    [
+        ("Wovor hast du Angst?", "Bei Spinnen schreie ich und laufe weg.", "theme_fear"),
+        ("何が怖いの？", "蜘蛛を見ると悲鳴をあげて逃げる。", "theme_fear"),
+        ("Где ты выросла?", "Я выросла в деревне у моря.", "theme_home"),
+    ],
+)
+async def test_themes_are_known_in_languages_without_examples(
+    stage: Stage, question: str, answer: str, theme: str
+) -> None:
+    scores = await stage.engine.recaller.embedding.kinds([question, answer])
+    assert scores is not None
+    assert (scores[:, KINDS.index(theme)] > 0.5).all()
 
 
 async def test_a_question_calls_rather_for_what_lasts(stage: Stage) -> None:
