@@ -18,7 +18,7 @@ from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.folder_traces import FolderTraces
 from soulmem.adapters.hub_address import HubAddress
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
-from soulmem.adapters.model_choice import JsonModelChoice
+from soulmem.adapters.model_choice_file import JsonModelChoice
 from soulmem.adapters.model_fetcher import FOLDER, SettingsFetcher, forbidden
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal.kept import KeptStore

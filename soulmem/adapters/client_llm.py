@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from soulmem.adapters.bounded_http import TooLarge, bounded_client
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.llm import (
     Completion,
     Failure,

@@ -23,7 +23,7 @@ from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import Momentary, client_for, load_settings, wait_until
 from soulmem.cli.words import Words
 from soulmem.config import Settings
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 from soulmem.config.settings import LlmEndpoint
 from soulmem.domain.foreign_json import read_json
 

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 from soulmem.config.settings import SECTIONS, Settings
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 from soulmem.domain.digests import BY_THEMSELVES, DIGESTED, Period
 from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.soul import (

@@ -7,7 +7,7 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 from soulmem.config.settings import Settings
 
 FILE_NAME = "token"

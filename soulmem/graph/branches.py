@@ -9,7 +9,7 @@ from itertools import pairwise
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.sequences import common_ends
 from soulmem.graph.pairs import Pair, Pairs
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 
 
 @dataclass(frozen=True, slots=True)

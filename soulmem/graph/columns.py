@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.situation import story_time
-from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.packing import Arrays
+from soulmem.graph.arcs import MEMORY_KINDS
+from soulmem.graph.packed_arrays import Arrays
 
 ORIGINS = tuple(Origin)
 STATES = tuple(MemoryState)

@@ -14,13 +14,13 @@ from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
-from soulmem.graph.chains import Chains
 from soulmem.graph.change_log import ChangeLog, EdgeChange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.graph.hash_index import HashIndex
-from soulmem.graph.mentions import Mentions
-from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
-from soulmem.graph.rows import Rows
+from soulmem.graph.latest_mentions import Mentions
+from soulmem.graph.packed_arrays import Arrays, named, packed_texts, part, unpacked_texts
+from soulmem.graph.row_numbers import Rows
+from soulmem.graph.slot_lists import Chains
 from soulmem.graph.sparse import Sparse
 from soulmem.kernels.arrays import Float64s, Int64s
 

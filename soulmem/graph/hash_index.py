@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.packing import Arrays
+from soulmem.graph.packed_arrays import Arrays
 
 _NEVER, _GONE = -1, -2
 

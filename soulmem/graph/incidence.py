@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.rows import Rows, packed_ids
+from soulmem.graph.row_numbers import Rows, packed_ids
 from soulmem.graph.windows import WindowCounts, Windows
 from soulmem.kernels.arrays import Bools, Int64s
 from soulmem.kernels.warm import kernels

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.graph.encoded import decoded, encoded, text_of
-from soulmem.graph.packing import Arrays
-from soulmem.graph.rows import Rows
+from soulmem.graph.packed_arrays import Arrays
+from soulmem.graph.row_numbers import Rows
 
 # memories read of late, some 5 MB: those of one list, and what comes to mind each turn
 _REMEMBERED = 2048

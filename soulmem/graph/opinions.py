@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.opinions import NEUTRAL, Opinion
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.arrays import Int64s
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 
 Pair = tuple[MemoryId, MemoryId]  # an episode and the one after it
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.usage import RecallRecord, Usage
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.graph.working_memory import WorkingMemory
 from soulmem.kernels.arrays import Int64s
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.packing import Arrays
+from soulmem.graph.packed_arrays import Arrays
 from soulmem.kernels.arrays import Float64s, Int64s
 
 

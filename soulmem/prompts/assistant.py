@@ -8,7 +8,7 @@ from typing import Any
 
 from soulmem.domain.llm import Prompt, ToolRequest, ToolSpec, ToolTurn, ToolUse
 from soulmem.domain.llm import Unreadable as Unreadable
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.reading.unwrapping import answer_of
 from soulmem.prompts.rendering import language_of, tagged
 

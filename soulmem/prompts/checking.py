@@ -11,7 +11,7 @@ from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.domain.phrases import phrase
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.rendering import numbered, rendered_passage
 
 # A change of wording raises VERSION.

@@ -14,7 +14,7 @@ from typing import Any
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.domain.phrases import phrase
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.rendering import language_of, numbered, tagged
 
 # A change of wording raises VERSION; recorded replies are stored by both.

@@ -12,7 +12,7 @@ from soulmem.domain.phrases import phrase
 from soulmem.language.names import names
 from soulmem.language.segmentation import sentences
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.rendering import language_of, rendered_passage
 
 # A change of wording raises VERSION; recorded replies are stored by both.

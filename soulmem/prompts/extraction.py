@@ -8,7 +8,7 @@ from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.llm import Prompt
 from soulmem.prompts.grounding.drafts import Drafting
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.rendering import fact_names, names_tag, rendered_passage
 
 # A change of wording raises VERSION; recorded replies are stored by both.

@@ -16,7 +16,7 @@ from soulmem.domain.phrases import phrase
 from soulmem.prompts.grounding.evidence import Grounds
 from soulmem.prompts.grounding.passage_words import alike, content_words
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.rendering import rendered_passage
 
 # A change of wording raises VERSION; recorded replies are stored by both.

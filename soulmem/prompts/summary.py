@@ -14,7 +14,7 @@ from soulmem.language.segmentation import sentences
 from soulmem.prompts.grounding.evidence import Grounds
 from soulmem.prompts.grounding.support import MOST_STRICT, Support
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 from soulmem.prompts.rendering import rendered_passage
 
 

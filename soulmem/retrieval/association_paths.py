@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.graph.association import MEMORY_KINDS, arc_class
+from soulmem.graph.arcs import MEMORY_KINDS, arc_class
 from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.kernels.csr import Csr
 from soulmem.kernels.patched_graph import PatchedGraph

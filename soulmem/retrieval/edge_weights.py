@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.graph.association import MEMORY_KINDS, arc_class
+from soulmem.graph.arcs import MEMORY_KINDS, arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.kernels.arrays import Float32s, Float64s, Int64s
 from soulmem.language.relations import RelationClass

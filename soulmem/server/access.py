@@ -13,7 +13,7 @@ from soulmem.domain.errors import Forbidden, Unauthorized
 from soulmem.domain.ids import Owner, check_id
 from soulmem.server.bodies import BODY_LIMIT, check_content_length
 from soulmem.server.routes import OWNER
-from soulmem.server.settings import ServerSettings
+from soulmem.server.server_settings import ServerSettings
 
 _LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?\Z")

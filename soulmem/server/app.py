@@ -9,7 +9,7 @@ from aiohttp import web
 
 from soulmem.server import openapi
 from soulmem.server.access import AccessCheck, add_headers
-from soulmem.server.errors import errors_as_json
+from soulmem.server.error_responses import errors_as_json
 from soulmem.server.resources import (
     audit,
     chats,
@@ -31,7 +31,7 @@ from soulmem.server.resources import (
     views,
 )
 from soulmem.server.routes import ENGINE, add_routes
-from soulmem.server.settings import ServerSettings
+from soulmem.server.server_settings import ServerSettings
 
 if TYPE_CHECKING:
     from soulmem.engine.engine import Engine

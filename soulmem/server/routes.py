@@ -12,7 +12,7 @@ from aiohttp import web
 from soulmem.domain.ids import DEFAULT_OWNER, Owner, check_id
 from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
 from soulmem.server.common_types import Body, NoBody, Query, ResponseBody
-from soulmem.server.errors import http_problem
+from soulmem.server.error_responses import http_problem
 from soulmem.server.replies import Reply, Stream, respond
 
 if TYPE_CHECKING:

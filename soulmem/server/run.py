@@ -12,7 +12,7 @@ from types import FrameType
 from aiohttp import web
 
 from soulmem.domain.errors import SoulMemError
-from soulmem.server.connection import Connections
+from soulmem.server.client_connections import Connections
 
 _GRACE = 5.0  # seconds for requests in flight
 _BACKLOG = 1_024  # connections that may wait to be accepted

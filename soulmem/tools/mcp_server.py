@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from soulmem import __version__
 from soulmem.domain.errors import SoulMemError
-from soulmem.tools.lines import LineReader, LineWriter
+from soulmem.tools.json_lines import LineReader, LineWriter
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from soulmem.assembly.compose import (
     section_of,
     without_macros,
 )
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import SECTION_NAMES

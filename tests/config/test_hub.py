@@ -8,7 +8,7 @@ import pytest
 
 from soulmem.bootstrap import model_fetcher
 from soulmem.config import load
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 
 
 def test_a_wrong_address_is_told(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from soulmem.config import load
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 from soulmem.config.settings import LlmEndpoint, LlmSettings
 
 HERE = "http://127.0.0.1:5001/v1"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from soulmem.config import load
-from soulmem.config.errors import ConfigError
 from soulmem.config.load import variable
+from soulmem.config.setting_error import ConfigError
 from soulmem.config.settings import (
     SECTIONS,
     DigestSettings,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from soulmem.bootstrap import build_engine
-from soulmem.config.errors import ConfigError
 from soulmem.config.load import load
+from soulmem.config.setting_error import ConfigError
 from soulmem.kernels.spread import SpreadParams
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from soulmem.config import Settings, load
-from soulmem.config.errors import ConfigError
+from soulmem.config.setting_error import ConfigError
 from soulmem.config.token import with_token
 
 

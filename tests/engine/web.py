@@ -17,9 +17,9 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.world.edge_loader import Attempt
-from soulmem.graph.association import MEMORY_KINDS, WALKED, arcs
+from soulmem.graph.arcs import MEMORY_KINDS, WALKED, arcs
 from soulmem.graph.edge_table import EdgeTable
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
 from soulmem.ports.store import Change, Store
 from tests.fakes.store import FakeStore, _World, page_of

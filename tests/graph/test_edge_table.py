@@ -21,8 +21,8 @@ from soulmem.domain.memories import Origin
 from soulmem.graph.columns import microseconds
 from soulmem.graph.edge_arrays import EDGE_KINDS
 from soulmem.graph.edge_table import EdgeTable
-from soulmem.graph.mentions import LATEST
-from soulmem.graph.rows import Rows
+from soulmem.graph.latest_mentions import LATEST
+from soulmem.graph.row_numbers import Rows
 from tests.examples import few
 
 MEMORIES = tuple(MemoryId(f"m{n}") for n in range(9))

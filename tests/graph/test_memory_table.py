@@ -18,7 +18,7 @@ from soulmem.domain.terms import Term
 from soulmem.graph import memory_table
 from soulmem.graph.encoded import decoded, encoded, text_of
 from soulmem.graph.memory_table import MemoryTable
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from tests.ports.stores import memory, without_context
 
 KEYS = st.sampled_from([MemoryId(f"m{n}") for n in range(9)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from soulmem.domain.ids import MemoryId
 from soulmem.graph.pairs import Pair, Pairs
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 
 EPISODES = [MemoryId(f"e{i}") for i in range(5)]
 PAIRS = [(item, other) for item in EPISODES for other in EPISODES]

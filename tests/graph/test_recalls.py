@@ -12,7 +12,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.graph import recalls as module
 from soulmem.graph.recalls import Recalls
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 SOUL = SoulId("s1")

@@ -12,7 +12,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.residency import LINKS, Residency
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from tests.engine.web import key, links
 from tests.examples import few
 from tests.fakes.store import page_of

@@ -55,7 +55,7 @@ def place(frame: FrameType | None) -> str | None:
 
 
 def room(file: str) -> str:
-    """`engine/recall` of engine/recall/recaller.py, `graph` of graph/rows.py."""
+    """`engine/recall` of engine/recall/recaller.py, `graph` of graph/row_numbers.py."""
     parts = file.split("/")
     return "/".join(parts[:-1][:2])
 

@@ -39,6 +39,8 @@ AT_THE_TOP = {
     ),
 }
 CODE = {".py", ".js", ".mjs", ".ts"}
+# Rooms whose files have the names of what they are for: values, interfaces, prompts, routes, commands.
+NAMED_AFTER = ("domain", "ports", "prompts", "server/resources", "cli")
 
 
 def texts(repository: Path, tracked: list[Path]) -> Iterator[tuple[Path, str]]:
@@ -52,6 +54,17 @@ def texts(repository: Path, tracked: list[Path]) -> Iterator[tuple[Path, str]]:
 
 def test_only_known_names_at_the_top(tracked: list[Path]) -> None:
     assert {path.parts[0] for path in tracked} - AT_THE_TOP == set()
+
+
+def test_a_file_name_stands_in_one_room(tracked: list[Path]) -> None:
+    rooms: dict[str, list[str]] = {}
+    for path in tracked:
+        room = path.parent.as_posix().removeprefix("soulmem/")
+        named_after = any(f"{room}/".startswith(f"{each}/") for each in NAMED_AFTER)
+        if path.parts[0] == "soulmem" and path.suffix == ".py" and not named_after:
+            rooms.setdefault(path.name, []).append(room)
+    twice = {name: found for name, found in rooms.items() if len(found) > 1}
+    assert set(twice) == {"__init__.py"}
 
 
 def test_files_are_short_enough_to_read(repository: Path, tracked: list[Path]) -> None:

@@ -35,7 +35,7 @@ from soulmem.language import (
     habit_sentences,
     speech,
 )
-from soulmem.language.times import chinese, english, feasts
+from soulmem.language.times import chinese_times, english_times, feasts
 from soulmem.prompts.grounding import passage_words, support
 from soulmem.transfer import world_prose
 from tests.house.built_patterns import CALLS, Recorder
@@ -344,8 +344,8 @@ BUILDERS: dict[str, Callable[[], object]] = {
     "language/speech.py:_denied_signs": lambda: list(
         speech.speech_of("zh")._denied_signs("没有的事", 3)
     ),
-    "language/times/chinese.py:_pattern": chinese.compiled.__wrapped__,
-    "language/times/english.py:_pattern": english.compiled.__wrapped__,
+    "language/times/chinese_times.py:_pattern": chinese_times.compiled.__wrapped__,
+    "language/times/english_times.py:_pattern": english_times.compiled.__wrapped__,
     "language/times/feasts.py:feast": lambda: feasts.feast("no feast", 2026),
     "prompts/grounding/passage_words.py:stands": with_each(
         lambda word: passage_words.stands(word, SAID + "的")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.llm import Unreadable
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind

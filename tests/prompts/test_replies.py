@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.llm import Unreadable
-from soulmem.prompts.reading.replies import read_object
+from soulmem.prompts.reading.json_answers import read_object
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(

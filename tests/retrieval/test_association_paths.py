@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
-from soulmem.graph.association import arc_class
+from soulmem.graph.arcs import arc_class
 from soulmem.kernels.csr import Csr, build_csr
 from soulmem.retrieval.association_paths import (
     AssociationPaths,

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
-from soulmem.graph.association import arc_class
+from soulmem.graph.arcs import arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.language.relations import RelationClass
 from soulmem.retrieval.edge_weights import (

@@ -13,7 +13,7 @@ from soulmem.domain.ids import SoulId
 from soulmem.domain.phrases import Phrase, phrase
 from soulmem.engine.runtime.jobs import JobState, JobView
 from soulmem.server.common_types import phrase_response
-from soulmem.server.errors import problem
+from soulmem.server.error_responses import problem
 from soulmem.server.resources.jobs import job_response
 
 FULL = phrase("store_full", "the disk of {place} is full{more}", place="/d", more="")

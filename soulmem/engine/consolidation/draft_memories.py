@@ -37,7 +37,7 @@ from soulmem.engine.views.concept_descriptions import (
     usable_aliases,
 )
 from soulmem.engine.views.faded_texts import drafted_episode_id
-from soulmem.graph.names import NameIndex
+from soulmem.graph.name_search import NameIndex
 from soulmem.language.keywords import STRONG, terms
 from soulmem.language.name_tokens import fold
 from soulmem.language.relations import (

@@ -26,11 +26,11 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.released_tellings import with_centre
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.encoder import EncodedTexts, SituationEncoder
-from soulmem.engine.views.tellings import Partners, may_be_joined, telling_of
+from soulmem.engine.views.alike_tellings import Partners, may_be_joined, telling_of
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _PIECE = 40  # texts compared at once: some 10 ms on the compute thread

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Message, Role

@@ -31,7 +31,7 @@ from soulmem.engine.views.doubted import rows_in_doubt
 from soulmem.engine.views.known import main_listener, quoted_rows, readings, settled
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.language.gists import gist_language, topic_of
 from soulmem.language.grammars import ENGLISH_CODE
 from soulmem.language.scripts import is_unspaced

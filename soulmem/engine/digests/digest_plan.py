@@ -28,7 +28,7 @@ from soulmem.domain.soul import Scope
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import is_in_doubt
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.arrays import Int64s
 

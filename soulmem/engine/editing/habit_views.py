@@ -16,7 +16,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import waiting
 from soulmem.engine.views.listed_rows import confirmed_rows
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Bools, Int64s
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)

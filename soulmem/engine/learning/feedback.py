@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from soulmem.consolidation.feedback import OUTER, opinion_after, strength_after
 from soulmem.consolidation.plasticity import PlasticityParams
+from soulmem.consolidation.verdicts import OUTER, opinion_after, strength_after
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.errors import NotFound, Unprocessable, no_memory

@@ -19,7 +19,7 @@ from soulmem.domain.soul import SoulState
 from soulmem.domain.usage import Trail
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled
-from soulmem.engine.learning import working_memory
+from soulmem.engine.learning import working_memory_upkeep
 from soulmem.engine.learning.plasticity_update import Lesson, NotedRecall, Reply, learn
 from soulmem.engine.learning.reply_feedback import (
     ReplyContext,
@@ -160,7 +160,7 @@ class Learner:
         """Update the working memory of one mind."""
         if not self._has_graphs:
             return
-        steps = working_memory.refresh(mind, self._clock)
+        steps = working_memory_upkeep.refresh(mind, self._clock)
         while await self._compute.run(next, steps, _END) is not _END:
             pass  # a recall may run between two steps
 
@@ -252,7 +252,7 @@ class Learner:
         apply_vector_update(mind, learned.vectors)
         mind.fading.put(learned.fading)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
-        working_memory.recalled(mind, learned.record)
+        working_memory_upkeep.recalled(mind, learned.record)
 
 
 @compute_only

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from soulmem.consolidation.feedback import OUTER, strength_after
 from soulmem.consolidation.plasticity import (
     IDLE_LOSS,
     LEAST_SHARE,
@@ -16,6 +15,7 @@ from soulmem.consolidation.plasticity import (
     plasticity_update,
     potentiated,
 )
+from soulmem.consolidation.verdicts import OUTER, strength_after
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.fading_records import FadingRecord
 from soulmem.domain.forgetting_curve import stability_after

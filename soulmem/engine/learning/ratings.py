@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from soulmem.consolidation.feedback import rated
+from soulmem.consolidation.verdicts import rated
 from soulmem.domain.audit import Action
 from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId, SoulId

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, ToolRequest

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.mind.known_names import KnownNames
-from soulmem.graph.names import NameIndex
+from soulmem.graph.name_search import NameIndex
 
 
 class DraftedConcepts:

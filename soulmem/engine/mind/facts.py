@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import UNKNOWN, Columns
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.memory_table import MemoryTable
-from soulmem.graph.packing import Arrays
-from soulmem.graph.rows import Rows
+from soulmem.graph.packed_arrays import Arrays
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.arrays import Bools
 from soulmem.kernels.warm import kernels
 from soulmem.language.scripts import UNSPACED, is_unspaced

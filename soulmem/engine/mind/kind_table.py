@@ -10,10 +10,10 @@ import numpy as np
 from soulmem.conversation.importance import importances
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.memory_table import MemoryTable
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.language.kinds.known_lines import KnownLine
 from soulmem.language.kinds.line_kinds import KINDS

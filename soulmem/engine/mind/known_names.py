@@ -31,7 +31,7 @@ from soulmem.domain.memories import (
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.topic_tags import TopicTags
-from soulmem.graph.names import NameIndex
+from soulmem.graph.name_search import NameIndex
 from soulmem.language.name_tokens import CutName, cut, fold
 from soulmem.language.names import names
 from soulmem.language.pinyin import romanised, sound

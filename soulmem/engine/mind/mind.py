@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
@@ -32,7 +32,7 @@ from soulmem.engine.mind.soul_clock import SoulTime
 from soulmem.engine.mind.text_terms import TextTerms
 from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
 from soulmem.engine.mind.visibility import Neighbours, Visibility
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.branches import Branch, changed_episodes
 from soulmem.graph.columns import UNKNOWN, Columns
 from soulmem.graph.edge_arrays import EdgeArrays
@@ -44,7 +44,7 @@ from soulmem.graph.opinions import Opinions
 from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.language.name_tokens import fold
 from soulmem.language.scripts import is_unspaced

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin
 from soulmem.domain.situation import ParticipantKind
-from soulmem.graph.packing import (
+from soulmem.graph.packed_arrays import (
     Arrays,
     named,
     packed_runs,
@@ -26,7 +26,7 @@ from soulmem.graph.packing import (
     unpacked_runs,
     unpacked_texts,
 )
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.names import introduced
 from soulmem.language.pinyin import sound

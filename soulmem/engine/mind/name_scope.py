@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from soulmem.domain.memories import MemoryKind, Origin
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.residency import Residency

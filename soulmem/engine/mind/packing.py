@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.incidence import Incidence, PackedIncidence
-from soulmem.graph.packing import Arrays, named, part
-from soulmem.graph.rows import Rows
+from soulmem.graph.packed_arrays import Arrays, named, part
+from soulmem.graph.row_numbers import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.retrieval.lexical import LexicalIndex
 

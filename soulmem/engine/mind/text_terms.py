@@ -20,7 +20,7 @@ from soulmem.domain.memories import Memory
 from soulmem.domain.terms import Term
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.incidence import WIDTH, Incidence, PackedIncidence, steps_of
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.arrays import Int64s
 from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.scripts import UNSPACED

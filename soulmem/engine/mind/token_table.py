@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.graph.columns import Columns
 from soulmem.graph.pairs import Pair, Pairs
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.token_codes import PackedStates
 from soulmem.ports.embedder import TextInContext
 from soulmem.ports.token_store import KEY_BYTES, NO_RECORD, Numbers, TokenFile

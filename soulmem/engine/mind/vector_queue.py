@@ -13,7 +13,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.token_table import TextKey as TextKey
 from soulmem.engine.mind.token_table import TokenTable
 from soulmem.graph.pairs import Pair, Pairs
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import TextInContext
 

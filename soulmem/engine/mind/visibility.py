@@ -29,7 +29,7 @@ from soulmem.engine.mind.neighbours import Neighbours as Neighbours
 from soulmem.graph.branches import Branch, Branches
 from soulmem.graph.columns import ORIGINS, STATES, Columns
 from soulmem.graph.derivations import Derivations
-from soulmem.graph.packing import (
+from soulmem.graph.packed_arrays import (
     Arrays,
     named,
     packed_runs,
@@ -39,8 +39,8 @@ from soulmem.graph.packing import (
     unpacked_texts,
 )
 from soulmem.graph.pairs import Pairs
-from soulmem.graph.rows import Rows
-from soulmem.graph.tellings import Tellings
+from soulmem.graph.row_numbers import Rows
+from soulmem.graph.telling_groups import Tellings
 from soulmem.graph.windows import Windows
 from soulmem.kernels.arrays import Bools, Int64s
 

@@ -31,7 +31,7 @@ from soulmem.engine.views.concept_descriptions import concept_id
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.language.name_tokens import fold
 from soulmem.language.relations import also_called

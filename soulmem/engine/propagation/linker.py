@@ -46,7 +46,7 @@ from soulmem.engine.propagation.renaming import (
 from soulmem.engine.propagation.sequence import with_ends, with_sequence
 from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
-from soulmem.graph.names import Glance
+from soulmem.graph.name_search import Glance
 from soulmem.language.pinyin import sound
 from soulmem.language.scripts import UNSPACED
 from soulmem.ports.clock import Clock

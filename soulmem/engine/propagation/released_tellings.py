@@ -15,7 +15,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import with_retracted_drafts
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.engine.views.tellings import telling_of
+from soulmem.engine.views.alike_tellings import telling_of
 
 _COMPARED = 60  # tellings that are compared while a change waits: some 10 ms
 

@@ -21,7 +21,7 @@ from soulmem.engine.views.concept_activation import (
     with_joined_tellings,
 )
 from soulmem.engine.views.word_concepts import member_terms, topics_of_term
-from soulmem.graph.association import arc_class
+from soulmem.graph.arcs import arc_class
 from soulmem.language.keywords import terms
 from soulmem.language.relations import relation_of
 from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy

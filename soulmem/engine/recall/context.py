@@ -31,9 +31,9 @@ from soulmem.engine.recall.time_question import (
     rows_in_range,
 )
 from soulmem.engine.runtime.worker import compute_only
+from soulmem.engine.views.alike_tellings import reached_tellings
 from soulmem.engine.views.chat_summary import drafts_within_window, summary_before
 from soulmem.engine.views.doubted import blocked_for_walks, rows_in_doubt
-from soulmem.engine.views.tellings import reached_tellings
 from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
 from soulmem.kernels.arrays import Bools, Float32s

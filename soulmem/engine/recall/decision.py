@@ -37,7 +37,7 @@ from soulmem.engine.recall.line_matches import (
 from soulmem.engine.recall.query_embedding import EmbeddedQuery
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.world_background import Usual
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.kernels.max_similarity import WINDOW

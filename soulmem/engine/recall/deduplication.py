@@ -26,7 +26,7 @@ from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.provenance import source_places
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.retrieval.scoring import scaled

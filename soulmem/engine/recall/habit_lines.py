@@ -15,7 +15,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.views.provenance import source_places
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)

@@ -28,7 +28,7 @@ from soulmem.engine.recall.situation_fit import SituationFit
 from soulmem.engine.recall.who_is_met import Readings, readings
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.language.segmentation import thoughts
 from soulmem.language.word_lists import alternatives, words

@@ -21,7 +21,7 @@ from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.decision import Judged, JudgedLine, judge_rows
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.known import Reading, main_listener, readings
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Int64s
 from soulmem.language.keywords import terms
 from soulmem.language.kinds.known_lines import PROMISE, KnownLine

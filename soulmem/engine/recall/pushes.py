@@ -23,7 +23,7 @@ from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import rows_in_doubt
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.retrieval.action_selection import draw_number
 from soulmem.retrieval.weights import WeightParams

@@ -22,7 +22,7 @@ from soulmem.engine.recall.memory_weights import weights_of
 from soulmem.engine.recall.time_question import lift, prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows

@@ -18,7 +18,7 @@ from soulmem.assembly.compose import (
     section_of,
 )
 from soulmem.assembly.omitted import Omitted, omission_text
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import ParticipantKind
@@ -42,7 +42,7 @@ from soulmem.engine.recall.habit_lines import (
 )
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.recall.ranking import Ranked, vectors_at
-from soulmem.engine.views.tellings import joined_rows
+from soulmem.engine.views.alike_tellings import joined_rows
 from soulmem.language.relations import also_called
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval.diversity import choose_diverse

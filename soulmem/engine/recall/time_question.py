@@ -17,7 +17,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import TimeRange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Bools, Float32s, Float64s, Int64s
 from soulmem.language.times.phrases import FIRST, TimePhrase, time_phrases, without
 from soulmem.language.word_lists import alternatives, word_set, words

@@ -16,7 +16,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.text_background import text_background
 from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.association import MEMORY_KINDS, WALKED, arc_class
+from soulmem.graph.arcs import MEMORY_KINDS, WALKED, arc_class
 from soulmem.graph.edge_vectors import Direction, TextBackground
 from soulmem.kernels.arrays import Bools, Float32s, Float64s
 from soulmem.retrieval.best import best_rows

@@ -15,7 +15,7 @@ from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.faded_edges import remaining_strengths
-from soulmem.graph.association import (
+from soulmem.graph.arcs import (
     WALKED,
     AssociationParams,
     arcs,

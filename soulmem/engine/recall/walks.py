@@ -16,7 +16,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.services import Services
-from soulmem.graph.association import MEMORY_KINDS, arcs_along, arcs_back, slots_of
+from soulmem.graph.arcs import MEMORY_KINDS, arcs_along, arcs_back, slots_of
 from soulmem.kernels.arrays import Bools, Float32s, Float64s, Int64s
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.patched_graph import PatchedGraph

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Busy, Conflict, SoulMemError, Unprocessable
 from soulmem.domain.foreign_json import read_json

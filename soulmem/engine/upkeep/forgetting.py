@@ -31,7 +31,7 @@ from soulmem.engine.views.concept_activation import memory_strengths
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.retrieval.weights import MemoryFactors, WeightParams, memory_weight

@@ -26,7 +26,7 @@ from soulmem.engine.views.concept_activation import (
 )
 from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.engine.views.faded_texts import anchors_of
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.kernels.arrays import Bools, Float64s, Int64s

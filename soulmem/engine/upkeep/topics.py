@@ -26,7 +26,7 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.cooccurrence import associates
-from soulmem.graph.topics import Topic, TopicParams, topics_of
+from soulmem.graph.topic_communities import Topic, TopicParams, topics_of
 from soulmem.language.scripts import is_unspaced
 
 ReportProgress = Callable[[int, int, str], None]

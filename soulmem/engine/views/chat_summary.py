@@ -13,7 +13,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import is_in_doubt
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 

@@ -28,8 +28,8 @@ from soulmem.domain.usage import Usage
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.provenance import source_places
-from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.mentions import LATEST
+from soulmem.graph.arcs import MEMORY_KINDS
+from soulmem.graph.latest_mentions import LATEST
 from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.language.name_tokens import Tokens, fold
 

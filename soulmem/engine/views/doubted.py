@@ -16,7 +16,7 @@ from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.domain.opinions import NEUTRAL, Opinion
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 

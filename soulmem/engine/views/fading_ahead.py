@@ -17,7 +17,7 @@ from soulmem.domain.micro_units import UNIT_STABILITY
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.read_texts import ReadText, read_of, read_texts
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 
 # Memories whose parts are looked at, at most: of more those that lose most by age and feeling alone. Cutting
 # so many texts takes a third of a second once.

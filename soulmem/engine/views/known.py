@@ -23,7 +23,7 @@ from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import is_in_doubt, is_waiting
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.provenance import source_places
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.language.kinds.known_lines import PROMISE, KnownLine, likeness
 from soulmem.language.kinds.line_kinds import lines_of
 from soulmem.language.name_tokens import fold

@@ -25,7 +25,7 @@ from soulmem.engine.views.concept_descriptions import repeated_concepts
 from soulmem.engine.views.doubted import waiting
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.text_ages import text_strengths
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Bools, Float64s, Int64s
 
 _TEXTS = [

@@ -11,7 +11,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import Emotion
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 
 _EPISODES = [
     MEMORY_KINDS.index(kind)

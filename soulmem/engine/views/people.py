@@ -24,7 +24,7 @@ from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.engine.views.feelings_over_time import felt_most
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Int64s
 from soulmem.language.name_tokens import fold
 from soulmem.language.places import after_place_words

@@ -20,7 +20,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.people import episodes_by_concept
 from soulmem.engine.views.provenance import source_places
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.language.name_tokens import fold
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.association import WALKED, arcs
+from soulmem.graph.arcs import WALKED, arcs
 from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams

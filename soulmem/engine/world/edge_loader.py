@@ -29,7 +29,7 @@ from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.world.edge_forecast import EdgeForecast, forecast_after, forecast_of
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.residency import LINKS
 from soulmem.kernels.arrays import Int64s
 from soulmem.kernels.walk_result import Walk, WalkParams

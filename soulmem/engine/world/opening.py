@@ -25,7 +25,7 @@ from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, UNKNOWN
 from soulmem.kernels.memory_release import release_free_memory
 from soulmem.language.scripts import is_unspaced

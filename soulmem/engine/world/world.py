@@ -32,7 +32,7 @@ from soulmem.engine.world.message_log import EpisodeMessages
 from soulmem.engine.world.pending_writes import PendingWrites
 from soulmem.engine.world.soul_use import SoulUse
 from soulmem.graph.branches import Branch
-from soulmem.graph.names import Glance
+from soulmem.graph.name_search import Glance
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Change, Store
 

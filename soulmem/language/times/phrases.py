@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from soulmem.domain.calendar import shifted
-from soulmem.language.times import chinese, english
+from soulmem.language.times import chinese_times, english_times
 from soulmem.language.times.spans import FIRST, Span, TimeReading, Today
 
 __all__ = ["FIRST", "Span", "TimePhrase", "prepare", "time_phrases", "without"]
@@ -67,15 +67,15 @@ def time_phrases(text: str, current_time: datetime) -> tuple[TimePhrase, ...]:
 
 def prepare() -> None:
     """Compile the patterns, so that the first text with words for a time need not wait for it."""
-    english.compiled()
-    chinese.compiled()
+    english_times.compiled()
+    chinese_times.compiled()
 
 
 def _readings(text: str, today: Today) -> list[_Place]:
     """What the words for times mean, in order and without overlap: the longest words win."""
     plain = text.replace("\u2019", "'")
     candidates: list[_Place] = []
-    for language in (english, chinese):
+    for language in (english_times, chinese_times):
         candidates += language.readings(plain, today)
     candidates.sort(key=_longest_first)
     chosen: list[_Place] = []

@@ -12,8 +12,8 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Stamp, Trail
-from soulmem.engine.learning import working_memory as module
-from soulmem.engine.learning.working_memory import refresh
+from soulmem.engine.learning import working_memory_upkeep as module
+from soulmem.engine.learning.working_memory_upkeep import refresh
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.working_memory import Active

@@ -11,7 +11,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.situation import Participant, ParticipantKind, Situation
 from soulmem.engine.mind.name_counts import NameCounts
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 

@@ -21,7 +21,7 @@ from soulmem.engine.mind.visibility import Visibility
 from soulmem.graph.columns import Columns
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.pairs import Pairs
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from tests.engine.stage import Stage, line
 
 LONG_AGO = datetime(1201, 4, 1, tzinfo=timezone.utc)

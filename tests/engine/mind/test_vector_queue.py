@@ -10,7 +10,7 @@ import numpy as np
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
 from soulmem.graph.pairs import Pairs
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import TextInContext
 

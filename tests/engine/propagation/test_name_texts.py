@@ -13,7 +13,7 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import candidate_texts
-from soulmem.graph.names import NameIndex
+from soulmem.graph.name_search import NameIndex
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 PARTS = st.lists(

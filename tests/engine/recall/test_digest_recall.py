@@ -16,7 +16,7 @@ from soulmem.engine.api.results import Recalled
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.digest_recall import DigestCandidate, DigestRecall, goes_with
-from soulmem.engine.views.tellings import joined_rows
+from soulmem.engine.views.alike_tellings import joined_rows
 from tests.engine.stage import ME, Stage, line
 
 _NOON = datetime(2026, 3, 2, 12, tzinfo=timezone.utc)

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 from soulmem.engine.recall.line_matches import prepare_recalls, world_words
 from soulmem.language.general_rarity import frequencies, share_of_rare_words, tokens_of
-from soulmem.language.times import chinese, english
+from soulmem.language.times import chinese_times, english_times
 from soulmem.language.times.phrases import time_phrases
 from soulmem.language.world_lines import world_language
 
@@ -15,7 +15,7 @@ TEXTS = ("Where were we yesterday?", "我们昨天在哪里？", "昨日はど�
 
 
 def test_the_first_line_in_any_language_reads_nothing_more() -> None:
-    made_once = (world_words, frequencies, english.compiled, chinese.compiled)
+    made_once = (world_words, frequencies, english_times.compiled, chinese_times.compiled)
     for each in made_once:
         each.cache_clear()
     prepare_recalls()

@@ -23,7 +23,7 @@ from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.engine.upkeep.prunable import due_texts
 from soulmem.engine.views.concept_activation import raised_by_activation
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, ended, line, lines
 

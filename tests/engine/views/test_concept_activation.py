@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from soulmem.consolidation.base_activation import MENTION_GAIN, base_activations
-from soulmem.graph.chains import Chains
-from soulmem.graph.mentions import MANY, Mentions
+from soulmem.graph.latest_mentions import MANY, Mentions
+from soulmem.graph.slot_lists import Chains
 
 
 @pytest.mark.parametrize("at_one_moment", [False, True])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.engine.views.tellings import statement_marks
+from soulmem.engine.views.alike_tellings import statement_marks
 
 
 @pytest.mark.parametrize(

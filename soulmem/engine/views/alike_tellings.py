@@ -16,7 +16,7 @@ from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState, Pl
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import is_in_doubt
-from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.language.markup import plain
 from soulmem.language.scripts import UNSPACED
 from soulmem.language.word_lists import alternatives, signs, word_set, words

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.chains import Chains
+from soulmem.graph.slot_lists import Chains
 from soulmem.kernels.arrays import Float64s, Int64s
 
 Codes = NDArray[np.uint8]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from soulmem.tools.lines import LineReader, LineWriter
+from soulmem.tools.json_lines import LineReader, LineWriter
 
 
 def check(line: bytes) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
-from soulmem.graph import association
-from soulmem.graph.association import (
+from soulmem.graph import arcs as module
+from soulmem.graph.arcs import (
     MEMORY_KINDS,
     WALKED,
     AssociationParams,
@@ -25,7 +25,7 @@ from soulmem.graph.association import (
     slots_of,
 )
 from soulmem.graph.edge_table import EdgeTable
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.csr import Csr
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import installed_cache, kernels, warm
@@ -46,7 +46,7 @@ def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     warm(installed_cache())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            association,
+            module,
             "kernels",
             kernels if way == "compiled" else interpreted,
         )

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.graph import rows as module
-from soulmem.graph.rows import Rows
+from soulmem.graph import row_numbers as module
+from soulmem.graph.row_numbers import Rows
 
 IDS = ["", "a", "ab", "b", "a\x00", "é", "勃啨", "勃", "\U0001f427", "\ud800", "\x00"]
 STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from(IDS) | st.text(max_size=3)), max_size=60)

@@ -8,8 +8,8 @@ import numpy as np
 
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
-from soulmem.graph.rows import Rows
-from soulmem.graph.tellings import Tellings
+from soulmem.graph.row_numbers import Rows
+from soulmem.graph.telling_groups import Tellings
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 

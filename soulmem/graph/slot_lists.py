@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.packing import Arrays
+from soulmem.graph.packed_arrays import Arrays
 from soulmem.kernels.warm import kernels
 
 _ROOM = 1 << 15  # slots: more of them are counted before there is room

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
-from soulmem.graph.rows import Rows
+from soulmem.graph.row_numbers import Rows
 from soulmem.kernels.arrays import Bools, Int64s
 
 _NO_ROWS = np.zeros(0, np.int64)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from soulmem.graph.names import Glance, NameIndex, keys_of
+from soulmem.graph.name_search import Glance, NameIndex, keys_of
 from soulmem.language.name_tokens import Tokens, fold
 
 KNOWN = {

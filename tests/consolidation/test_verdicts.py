@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.feedback import opinion_after, strength_after
 from soulmem.consolidation.plasticity import FLOOR, PlasticityParams, potentiated
+from soulmem.consolidation.verdicts import opinion_after, strength_after
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 

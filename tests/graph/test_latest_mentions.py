@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soulmem.graph import chains, mentions
-from soulmem.graph.chains import Chains
-from soulmem.graph.mentions import Mentions
+from soulmem.graph import latest_mentions, slot_lists
+from soulmem.graph.latest_mentions import Mentions
+from soulmem.graph.slot_lists import Chains
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import installed_cache, kernels, warm
 
@@ -28,9 +28,9 @@ def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     folder: Path = installed_cache()
     warm(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chains, "kernels", kernels if way == "compiled" else interpreted)
-        patch.setattr(mentions, "LATEST", 3)
-        patch.setattr(mentions, "MANY", 6)
+        patch.setattr(slot_lists, "kernels", kernels if way == "compiled" else interpreted)
+        patch.setattr(latest_mentions, "LATEST", 3)
+        patch.setattr(latest_mentions, "MANY", 6)
         yield
 
 
@@ -84,7 +84,7 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
 def test_no_more_rows_are_remembered_than_there_is_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mentions, "_ROWS", 3)
+    monkeypatch.setattr(latest_mentions, "_ROWS", 3)
     rows, arriving = Mentions(MENTION), Chains()
     target = np.repeat(np.arange(8), 7).astype(np.uint32)
     kind, touched = np.full(target.size, MENTION, np.uint8), np.arange(target.size)

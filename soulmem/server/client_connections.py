@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from soulmem.server.errors import http_problem
+from soulmem.server.error_responses import http_problem
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.graph.topics import Topic, TopicParams, topics_of
+from soulmem.graph.topic_communities import Topic, TopicParams, topics_of
 
 Links = dict[tuple[str, str], float]
 

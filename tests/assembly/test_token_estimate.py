@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.assembly.tokens import estimate_tokens
+from soulmem.assembly.token_estimate import estimate_tokens
 
 TEXTS = {
     "en": "She put the brass key under the third stone of the old bridge, because nobody would look there.",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.adapters.model_choice import JsonModelChoice
+from soulmem.adapters.model_choice_file import JsonModelChoice
 from soulmem.domain.llm import ModelChoice, ModelUse
 
 CHOICE = ModelChoice(ModelUse.SERVER, "qwen", "http://127.0.0.1:5001/v1", "secret")

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from soulmem.config.settings import ServerSettings
-from soulmem.server import connection
+from soulmem.server import client_connections
 from soulmem.server.app import create_app
 from soulmem.server.run import serve
 from tests.server.fake_engine import FakeEngine
@@ -26,8 +26,8 @@ async def port(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
         ("_SILENT_SECONDS", 0.2),
         ("_CHECK_SECONDS", 0.02),
     ):
-        monkeypatch.setattr(connection, name, seconds)
-    monkeypatch.setattr(connection, "_MAX_OPEN", 5)
+        monkeypatch.setattr(client_connections, name, seconds)
+    monkeypatch.setattr(client_connections, "_MAX_OPEN", 5)
     taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     app = create_app(FakeEngine(), ServerSettings(), test_mode=False)  # type: ignore[arg-type]
