@@ -34,7 +34,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.situation import Emotion, Situation
 from soulmem.engine.api.requests import RecallRequest, RecallType
-from soulmem.engine.recall import climb, context, decision, ranking, recaller, selection
+from soulmem.engine.recall import brought, climb, context, decision, ranking, recaller, selection
 from soulmem.engine.recall.deduplication import Deduplicated
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.retrieval.diversity import choose_diverse
@@ -181,6 +181,7 @@ STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
         _score(walk=0.0, walk_beside_tokens=0.0),
         _slots(associated=0.0, front=0),
     ],
+    "names lead on": lambda: [patch.object(brought, "_over_names", _returns(()))],
     "learned associations": lambda: [
         patch.object(ranking, "_learned", _returns({})),
     ],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 import numpy as np
@@ -21,6 +21,8 @@ _KINDS = (EdgeKind.ASSOCIATES, EdgeKind.INSTANCE_OF)
 # one reply has .1; after five replies that were kept, and no long time, it is above.
 _LEAST = 0.25
 _HOPS = 2
+# A name that so many memories at most mention leads on from one to the others.
+_FEW_MENTIONS = 5
 _MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
 
 
@@ -45,10 +47,16 @@ class LivedEdges:
 
 
 @compute_only
-def brought_by(mind: Mind, context: RecallContext, called: Mapping[int, float]) -> list[Opened]:
+def brought_by(
+    mind: Mind,
+    context: RecallContext,
+    called: Mapping[int, float],
+    asked: Collection[int] = (),
+) -> list[Opened]:
     """The memories that called rows bring, without these rows: highest product of weight and edge strengths first.
 
     called  by row its weight, > 0: how likely the moment calls for it
+    asked   those of the called rows that answer a question: the rare names in them lead on, too
     """
     least = min(_LEAST * context.restraint, 1.0)
     best: dict[int, Opened] = {}
@@ -74,8 +82,41 @@ def brought_by(mind: Mind, context: RecallContext, called: Mapping[int, float]) 
                 edges = (*way.edges, mind.edges.edge_at(slot).id)
                 step = Opened(target, score, (*way.rows, target), edges)
                 heappush(queue, (-score, target, step.edges, step))
+        if not way.edges and row in asked:
+            for named in _over_names(mind, context, row, called):
+                step = replace(named, score=way.score * named.score)
+                if step.score >= least:
+                    heappush(queue, (-step.score, step.row, step.edges, step))
     out = [way for way in best.values() if way.edges and context.visible[way.row]]
     return sorted(out, key=lambda way: (-way.score, way.row))
+
+
+def _over_names(
+    mind: Mind, context: RecallContext, row: int, called: Collection[int]
+) -> Iterator[Opened]:
+    """The memories that mention a name of this row that the query does not say and few memories mention.
+
+    The score of each is its share of the memories that the name leads to.
+    """
+    near = np.asarray([row], np.int64)
+    _, mentions = mind.edges.touching(near, (EdgeKind.MENTIONS,), _MOST_EDGES)
+    said = {mind.row(concept) for concept in context.concepts}
+    for name, slot in zip(mentions.target.tolist(), mentions.slot.tolist(), strict=True):
+        if name == row or name in said or not context.accessible[name]:
+            continue
+        _, others = mind.edges.touching(
+            np.asarray([name], np.int64), (EdgeKind.MENTIONS,), _FEW_MENTIONS
+        )
+        ways = [
+            (int(text), int(onward))
+            for text, onward in zip(others.source.tolist(), others.slot.tolist(), strict=True)
+            if text != row and context.visible[text]
+        ]
+        first = mind.edges.edge_at(slot).id
+        for text, onward in ways:
+            if text not in called:
+                edges = (first, mind.edges.edge_at(onward).id)
+                yield Opened(text, 1.0 / len(ways), (row, name, text), edges)
 
 
 @compute_only

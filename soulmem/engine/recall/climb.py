@@ -122,7 +122,7 @@ def climb(
     """Go on from the baseline as far as it takes, or as the request asks for."""
     called = {way.row: way.score for way in match.wanted}
     called.update(islice(judged.called_rows().items(), context.max_items))
-    brought = (*match.wanted, *brought_by(mind, context, called))
+    brought = (*match.wanted, *brought_by(mind, context, called, judged.asked_rows()))
     if baseline.enough:
         return Climb((baseline,), replace(no_expansion(mind), opened=brought))
     mode, grades = context.request.mode, [baseline]

@@ -139,3 +139,42 @@ async def test_edges_that_cannot_bring_anything_are_not_read(
     lived = lived_edges(mind, [row], 0)
     assert lived.far.tolist() == [mind.row(umbrella.memory.id)]
     assert counted == [1]
+
+
+GIFT = "The captain has the locket from Ysolde Marten."
+DROWNED = "Ysolde Marten drowned at the weir one winter."
+ASKED = "Who gave the captain her locket?"
+
+
+async def names_known(stage: Stage, *texts: str) -> None:
+    """The soul knows Ysolde Marten, and these texts."""
+    await stage.note("Ysolde Marten", kind=MemoryKind.CONCEPT)
+    for text in texts:
+        await stage.note(text)
+
+
+async def test_the_rare_name_in_an_answer_brings_what_is_known_of_it(stage: Stage) -> None:
+    await names_known(stage, GIFT, DROWNED)
+    assert {GIFT, DROWNED} <= set(await told(stage, ASKED))
+
+
+async def test_a_name_that_many_memories_mention_leads_nowhere(stage: Stage) -> None:
+    others = [f"Ysolde Marten sold eel{number} at gate{number}." for number in range(6)]
+    await names_known(stage, GIFT, DROWNED, *others)
+    texts = await told(stage, ASKED)
+    assert GIFT in texts
+    assert not {DROWNED, *others} & set(texts)
+
+
+async def test_a_remark_does_not_go_on_over_names(stage: Stage) -> None:
+    await names_known(stage, GIFT, DROWNED)
+    texts = await told(stage, "The captain wears her locket again.")
+    assert GIFT in texts
+    assert DROWNED not in texts
+
+
+async def test_what_a_name_brings_says_over_which_name(stage: Stage) -> None:
+    await names_known(stage, GIFT, DROWNED)
+    answer = await stage.recall(ASKED)
+    (brought,) = [m for m in answer.memories if m.text == DROWNED]
+    assert "Ysolde Marten" in [step.label for step in brought.path]
