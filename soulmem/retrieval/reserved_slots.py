@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.kernels.arrays import Bools, Float32s
+from soulmem.kernels.arrays import Float32s
 from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.diversity import RelativeSimilarity
@@ -21,7 +21,6 @@ _TEN = 10
 class ReservedSlotParams:
     """How many slots are reserved, and for which rows."""
 
-    of_kind: int = 2  # episodes, and facts, when there are any; design 4.4
     of_part: int = 2  # for each question of a query that asks several
     # Share of all slots for rows reached only by association. Without them a fact two steps away is never among
     # ten, as eight to eleven memories that only mention the query come first. Three of ten cost HotpotQA 3
@@ -141,22 +140,6 @@ def with_opened_slots(slots: ReservedSlots, opened: Sequence[int]) -> ReservedSl
     """`slots` with those of rows that memory vectors open in front of all others."""
     front = tuple(dict.fromkeys((*opened, *slots.front)))
     return ReservedSlots(front, tuple(row for row in slots.behind if row not in front))
-
-
-def kind_slots(
-    score: Float32s, kinds: Sequence[Bools], params: ReservedSlotParams | None = None
-) -> list[int]:
-    """The best rows of each kind that has reserved slots.
-
-    score  float32[n]  rank score; rows that are not finite get no slot
-    kinds  bool[n] for each kind
-    """
-    p = params or ReservedSlotParams()
-    none = np.float32(-np.inf)
-    rows: list[int] = []
-    for kind in kinds:
-        rows += best_rows(np.where(kind, score, none), p.of_kind).tolist()
-    return rows
 
 
 def order_with_slots(

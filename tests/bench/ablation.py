@@ -185,7 +185,6 @@ STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
     "learned associations": lambda: [
         patch.object(ranking, "_learned", _returns({})),
     ],
-    "places of kinds": lambda: [patch.object(ranking, "_kind_slots", _returns(()))],
     "places of questions": lambda: [patch.object(ranking, "_part_slots", _returns(()))],
     "time asked for": lambda: [
         patch.object(ranking, "time_slots", _returns(())),

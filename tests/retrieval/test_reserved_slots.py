@@ -12,7 +12,6 @@ from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.reserved_slots import (
     ReservedSlots,
     association_slots,
-    kind_slots,
     learned_slots,
     order_with_slots,
     with_learned_slots,
@@ -91,13 +90,6 @@ def test_there_are_never_more_seats_than_places(
     reserved = slots.front + slots.behind
     assert len(set(reserved)) == len(reserved) <= max_items
     assert all(rows[row][1] >= 2 for row in reserved)
-
-
-def test_each_kind_has_its_best() -> None:
-    score = floats(5, 4, 3, 2, 1, -np.inf)
-    episode = np.asarray([True, True, True, False, False, False])
-    assert kind_slots(score, [episode, ~episode]) == [0, 1, 3, 4]
-    assert kind_slots(score, [np.zeros(6, np.bool_)]) == []
 
 
 def test_the_best_by_score_stands_first_then_the_front_then_the_rest() -> None:

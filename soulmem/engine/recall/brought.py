@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import chain
 
 import numpy as np
 
@@ -71,52 +72,43 @@ def brought_by(
         best[row] = way
         if len(way.edges) == _HOPS:
             continue
-        lived = lived_edges(mind, [row], context.extra_turns)
-        for target, share, slot in lived.of_all():
-            score = way.score * share
-            if target in best or target in called or not score:
-                continue
-            if score < least * called[way.rows[0]]:
-                continue
-            if context.accessible[target]:
-                edges = (*way.edges, mind.edges.edge_at(slot).id)
-                step = Opened(target, score, (*way.rows, target), edges)
-                heappush(queue, (-score, target, step.edges, step))
+        steps: Iterator[Opened] = _over_links(mind, context, way, least * called[way.rows[0]])
         if not way.edges and row in asked:
-            for named in _over_names(mind, context, row, called):
-                step = replace(named, score=way.score * named.score)
-                if step.score >= least:
-                    heappush(queue, (-step.score, step.row, step.edges, step))
+            steps = chain(steps, _over_names(mind, context, way, least))
+        for step in steps:
+            if step.row not in best and step.row not in called:
+                heappush(queue, (-step.score, step.row, step.edges, step))
     out = [way for way in best.values() if way.edges and context.visible[way.row]]
     return sorted(out, key=lambda way: (-way.score, way.row))
 
 
-def _over_names(
-    mind: Mind, context: RecallContext, row: int, called: Collection[int]
-) -> Iterator[Opened]:
-    """The memories that mention a name of this row that the query does not say and few memories mention.
+def _over_links(mind: Mind, context: RecallContext, way: Opened, least: float) -> Iterator[Opened]:
+    """The way and one link more, where the product of strengths is above 0 and at least `least`."""
+    lived = lived_edges(mind, [way.row], context.extra_turns)
+    for target, share, slot in lived.of_all():
+        score = way.score * share
+        if score and score >= least and context.accessible[target]:
+            edges = (*way.edges, mind.edges.edge_at(slot).id)
+            yield Opened(target, score, (*way.rows, target), edges)
 
-    The score of each is its share of the memories that the name leads to.
+
+def _over_names(mind: Mind, context: RecallContext, way: Opened, least: float) -> Iterator[Opened]:
+    """From a row over each name in it, which the query does not say, to what else mentions the name.
+
+    The score is the row's, divided by the number of these memories; where it is below `least` none comes.
     """
-    near = np.asarray([row], np.int64)
-    _, mentions = mind.edges.touching(near, (EdgeKind.MENTIONS,), _MOST_EDGES)
+    _, named = mind.edges.touching(np.asarray([way.row]), (EdgeKind.MENTIONS,), _MOST_EDGES)
     said = {mind.row(concept) for concept in context.concepts}
-    for name, slot in zip(mentions.target.tolist(), mentions.slot.tolist(), strict=True):
-        if name == row or name in said or not context.accessible[name]:
+    for name, slot in zip(named.target.tolist(), named.slot.tolist(), strict=True):
+        if name == way.row or name in said or not context.accessible[name]:
             continue
-        _, others = mind.edges.touching(
-            np.asarray([name], np.int64), (EdgeKind.MENTIONS,), _FEW_MENTIONS
-        )
-        ways = [
-            (int(text), int(onward))
-            for text, onward in zip(others.source.tolist(), others.slot.tolist(), strict=True)
-            if text != row and context.visible[text]
-        ]
-        first = mind.edges.edge_at(slot).id
-        for text, onward in ways:
-            if text not in called:
-                edges = (first, mind.edges.edge_at(onward).id)
-                yield Opened(text, 1.0 / len(ways), (row, name, text), edges)
+        _, others = mind.edges.touching(np.asarray([name]), (EdgeKind.MENTIONS,), _FEW_MENTIONS)
+        texts = zip(others.source.tolist(), others.slot.tolist(), strict=True)
+        onward = [(row, to) for row, to in texts if row != way.row and context.visible[row]]
+        score = way.score / max(1, len(onward))
+        for row, to in onward if score >= least else ():
+            edges = (mind.edges.edge_at(slot).id, mind.edges.edge_at(to).id)
+            yield Opened(row, score, (way.row, name, row), edges)
 
 
 @compute_only

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation, TermPath
@@ -22,7 +21,6 @@ from soulmem.engine.recall.memory_weights import weights_of
 from soulmem.engine.recall.time_question import lift, prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult
 from soulmem.engine.runtime.worker import compute_only
-from soulmem.graph.arcs import MEMORY_KINDS
 from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
@@ -33,7 +31,6 @@ from soulmem.retrieval.reserved_slots import (
     ReservedSlots,
     associated_places,
     association_slots,
-    kind_slots,
     learned_slots,
     with_learned_slots,
     with_opened_slots,
@@ -42,14 +39,6 @@ from soulmem.retrieval.scoring import ScoreParams, combine, scaled, walk_weight,
 from soulmem.retrieval.time_spans import TimeSpanParams
 from soulmem.retrieval.weights import WeightParams
 
-# By code of the kind, bool[kinds].
-_IS_EPISODE, _IS_FACT = (
-    np.asarray([kind in kinds for kind in MEMORY_KINDS])
-    for kinds in (
-        (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE),
-        (MemoryKind.NOTE, MemoryKind.CONCEPT),
-    )
-)
 # Rows that a learned association leads to, and rows with a term of the query, that are compared.
 _COMPARED = 48
 
@@ -76,7 +65,6 @@ class Ranked:
     alone              the same without pairs and neighbours
     walk_share         share of the expansion that arrives at the row
     association_slots  rows that only association leads to
-    kind_slots         rows with a slot reserved for their kind
     time_slots         rows with a slot reserved for the time they are of
     part_slots         rows with a slot reserved for a part of the query
     position           of every row of the mind in its chat
@@ -91,7 +79,6 @@ class Ranked:
     lexical: Float32s
     walk_share: Float32s
     association_slots: ReservedSlots
-    kind_slots: tuple[int, ...]
     time_slots: tuple[int, ...]
     part_slots: tuple[int, ...]
     position: NDArray[np.int32]
@@ -145,11 +132,10 @@ def rank(
     eligible = np.maximum(score, unweighted)
     slots, learned = _association_slots(mind, context, expansion, eligible, p)
     rows = np.flatnonzero(np.isfinite(score))
-    kinds = _kind_slots(mind, context, rows, score, p)
     parts = _part_slots(context, expansion, asked_lines, p)
     best = rows[best_rows(score[rows], p.considered + context.max_items)]
     listed = set(best.tolist())
-    reserved = (*slots.front, *slots.behind, *kinds, *times, *parts, *open_rows)
+    reserved = (*slots.front, *slots.behind, *times, *parts, *open_rows)
     added = np.asarray([row for row in reserved if row not in listed], np.int64)
     rows = np.concatenate([best, added])
     score[added] = np.where(np.isfinite(score[added]), score[added], unweighted[added])
@@ -165,7 +151,6 @@ def rank(
         lexical=scores.lexical[rows],
         walk_share=expansion.share[rows],
         association_slots=slots,
-        kind_slots=kinds,
         time_slots=times,
         part_slots=parts,
         position=scores.position,
@@ -226,19 +211,6 @@ def _confidence(mind: Mind, rows: Int64s) -> Float32s:
         for index, row in enumerate(rows.tolist()):
             out[index] = below.get(row, 1.0)
     return out
-
-
-def _kind_slots(
-    mind: Mind, context: RecallContext, rows: Int64s, score: Float32s, p: RankingParams
-) -> tuple[int, ...]:
-    """The best episodes and the best facts; none in the baseline."""
-    if context.request.mode is RecallMode.BASELINE:
-        return ()
-    most = context.max_items // 4  # for each of two kinds: half the places at most
-    params = replace(p.slots, of_kind=min(p.slots.of_kind, most))
-    kind = mind.columns.kind[rows]
-    kinds = [_IS_EPISODE[kind], _IS_FACT[kind]]
-    return tuple(rows[kind_slots(score[rows], kinds, params)].tolist())
 
 
 def _part_slots(

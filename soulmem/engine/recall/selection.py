@@ -293,7 +293,7 @@ class Selection:
             return []
         ranked = self._ranked
         slots = ranked.association_slots
-        slotted = positions_of(ranked, (*slots.front, *slots.behind, *ranked.kind_slots))
+        slotted = positions_of(ranked, (*slots.front, *slots.behind))
         # Where not all have room, the better come.
         slotted.sort(key=lambda i: -float(ranked.score[i]))
         reserved = dict.fromkeys(
