@@ -202,9 +202,6 @@ STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
             lambda *a, **k: choose_diverse(*a, **{**k, "novelty": 0.0}),
         )
     ],
-    "place of what says it in its own words": lambda: [
-        patch.object(selection.Selection, "_in_own_words", lambda _, free: free[0])
-    ],
     "ends at a plain answer": lambda: [patch.object(climb, "_is_answered", _returns(value=False))],
     "a word alone is a question": lambda: [
         patch.object(decision, "_is_special_word", _returns(value=False))

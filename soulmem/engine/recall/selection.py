@@ -300,7 +300,6 @@ class Selection:
             (
                 # No slot displaces the best.
                 max(free, key=lambda i: float(ranked.score[i])),
-                self._in_own_words(free),
                 *positions_of(ranked, (*ranked.part_slots, *ranked.time_slots)),
                 *slotted,
             )
@@ -353,15 +352,6 @@ class Selection:
                 self._faint.add(i)
         kept = placed.union(called) - self._faint
         return [i for i in free if i in kept]
-
-    def _in_own_words(self, positions: Sequence[int]) -> int:
-        """The position whose text by itself fits best; -1 of none.
-
-        A question in the words of a memory brings it, however old it is, and whatever younger and alike comes
-        to mind as well.
-        """
-        alone = self._ranked.alone
-        return max(positions, key=lambda i: float(alone[i]), default=-1)
 
     def _is_new(self, i: int) -> bool:
         """Whether the prompt does not say a candidate, and something of it is left; then what is new of it is kept

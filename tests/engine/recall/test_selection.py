@@ -11,7 +11,8 @@ import pytest
 from soulmem.domain.situation import Participant, ParticipantKind, Situation
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.api.results import Recalled
-from soulmem.engine.recall.selection import Selection, names_in
+from soulmem.engine.recall import ranking
+from soulmem.engine.recall.selection import names_in
 from tests.engine.stage import Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -59,7 +60,11 @@ async def test_the_single_place_is_for_the_best(
 ) -> None:
     """Not for the one that has a slot."""
     (best,) = (await stage.recall(CUE, "c1", max_items=1)).memories
-    monkeypatch.setattr(Selection, "_in_own_words", lambda self, positions: max(positions))
+    mind = await stage.mind()
+    (slotted,) = [mind.row(m.id) for m in await stage.listed() if PLAIN[0] in m.text]
+    monkeypatch.setattr(ranking, "_part_slots", lambda *_: (slotted,))
+    two = (await stage.recall(CUE, "c1", max_items=2, restraint=0.0)).memories
+    assert PLAIN[0] in two[1].text
     (memory,) = (await stage.recall(CUE, "c1", max_items=1)).memories
     assert memory.id == best.id
 
