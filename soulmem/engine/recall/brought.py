@@ -24,6 +24,7 @@ _LEAST = 0.25
 _HOPS = 2
 # A name that so many memories at most mention leads on from one to the others.
 _FEW_MENTIONS = 5
+_LEAST_NAMED = 0.4  # least weight of what a name leads to, at restraint 1
 _MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
 
 
@@ -74,7 +75,7 @@ def brought_by(
             continue
         steps: Iterator[Opened] = _over_links(mind, context, way, least * called[way.rows[0]])
         if not way.edges and row in asked:
-            steps = chain(steps, _over_names(mind, context, way, least))
+            steps = chain(steps, _over_names(mind, context, way))
         for step in steps:
             if step.row not in best and step.row not in called:
                 heappush(queue, (-step.score, step.row, step.edges, step))
@@ -92,10 +93,10 @@ def _over_links(mind: Mind, context: RecallContext, way: Opened, least: float) -
             yield Opened(target, score, (*way.rows, target), edges)
 
 
-def _over_names(mind: Mind, context: RecallContext, way: Opened, least: float) -> Iterator[Opened]:
+def _over_names(mind: Mind, context: RecallContext, way: Opened) -> Iterator[Opened]:
     """From a row over each name in it, which the query does not say, to what else mentions the name.
 
-    The score is the row's, divided by the number of these memories; where it is below `least` none comes.
+    The score is the row's, divided by the number of these memories; where that is too low none comes.
     """
     _, named = mind.edges.touching(np.asarray([way.row]), (EdgeKind.MENTIONS,), _MOST_EDGES)
     said = {mind.row(concept) for concept in context.concepts}
@@ -106,7 +107,7 @@ def _over_names(mind: Mind, context: RecallContext, way: Opened, least: float) -
         texts = zip(others.source.tolist(), others.slot.tolist(), strict=True)
         onward = [(row, to) for row, to in texts if row != way.row and context.visible[row]]
         score = way.score / max(1, len(onward))
-        for row, to in onward if score >= least else ():
+        for row, to in onward if score >= _LEAST_NAMED * context.restraint else ():
             edges = (mind.edges.edge_at(slot).id, mind.edges.edge_at(to).id)
             yield Opened(row, score, (way.row, name, row), edges)
 
