@@ -98,18 +98,20 @@ def _over_names(mind: Mind, context: RecallContext, way: Opened) -> Iterator[Ope
 
     The score is the row's, divided by the number of these memories; where that is too low none comes.
     """
-    _, named = mind.edges.touching(np.asarray([way.row]), (EdgeKind.MENTIONS,), _MOST_EDGES)
+    names, _ = mind.edges.target_rows(np.asarray([way.row]), EdgeKind.MENTIONS)
     said = {mind.row(concept) for concept in context.concepts}
-    for name, slot in zip(named.target.tolist(), named.slot.tolist(), strict=True):
-        if name == way.row or name in said or not context.accessible[name]:
+    for name in names.tolist():
+        mentions = mind.edges.mention_slots(np.asarray([name]))
+        if name in said or not context.accessible[name] or mentions.size > _FEW_MENTIONS:
             continue
-        _, others = mind.edges.touching(np.asarray([name]), (EdgeKind.MENTIONS,), _FEW_MENTIONS)
-        texts = zip(others.source.tolist(), others.slot.tolist(), strict=True)
-        onward = [(row, to) for row, to in texts if row != way.row and context.visible[row]]
+        edges = map(mind.edges.edge_at, mentions.tolist())
+        edge_of = {mind.row(edge.source): edge.id for edge in edges}
+        onward = [row for row in edge_of if row is not None and context.visible[row]]
+        onward = [row for row in onward if row != way.row]
         score = way.score / max(1, len(onward))
-        for row, to in onward if score >= _LEAST_NAMED * context.restraint else ():
-            edges = (mind.edges.edge_at(slot).id, mind.edges.edge_at(to).id)
-            yield Opened(row, score, (way.row, name, row), edges)
+        for row in onward if score >= _LEAST_NAMED * context.restraint else ():
+            ids = edge_of[way.row], edge_of[row]
+            yield Opened(row, score, (way.row, name, row), ids)
 
 
 @compute_only
