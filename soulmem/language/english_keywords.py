@@ -75,6 +75,10 @@ def _run_end(
 
 
 def _of_name(name: Sequence[Word], stops: Collection[str]) -> Iterator[tuple[str, float]]:
+    while (
+        len(name) > 1 and name[0].low in stops
+    ):  # a capital at the start of a sentence: "Der Wind"
+        name = name[1:]
     yield " ".join(w.raw for w in name).lower(), NAME
     if len(name) > 1:
         for word in name:

@@ -131,6 +131,13 @@ def test_function_words_of_other_languages_tell_nothing(text: str, expected: set
     )
 
 
+def test_a_capital_at_the_start_of_a_sentence_makes_no_name_with_what_follows() -> None:
+    for text, word in (("Der Wind ist wieder da.", "wind"), ("La Torre cayó anoche.", "torre")):
+        keys = {term.key for term in terms(text)}
+        assert word in keys
+        assert not [key for key in keys if " " in key]
+
+
 def test_nothing_to_tell() -> None:
     assert terms("") == ()
     assert terms("Oh, I see. Really? Hmm...") == ()
