@@ -61,6 +61,7 @@ def brought_by(
     asked   those of the called rows that answer a question: the rare names in them lead on, too
     """
     least = min(_LEAST * context.restraint, 1.0)
+    least_named = _LEAST_NAMED * context.restraint
     best: dict[int, Opened] = {}
     # Negative score, row, edges of the way, way: the edges decide between ways of one score to one row.
     queue: list[tuple[float, int, tuple[str, ...], Opened]] = []
@@ -74,8 +75,8 @@ def brought_by(
         if len(way.edges) == _HOPS:
             continue
         steps: Iterator[Opened] = _over_links(mind, context, way, least * called[way.rows[0]])
-        if not way.edges and row in asked:
-            steps = chain(steps, _over_names(mind, context, way))
+        if not way.edges and row in asked and way.score >= least_named:
+            steps = chain(steps, _over_names(mind, context, way, least_named))
         for step in steps:
             if step.row not in best and step.row not in called:
                 heappush(queue, (-step.score, step.row, step.edges, step))
@@ -93,23 +94,25 @@ def _over_links(mind: Mind, context: RecallContext, way: Opened, least: float) -
             yield Opened(target, score, (*way.rows, target), edges)
 
 
-def _over_names(mind: Mind, context: RecallContext, way: Opened) -> Iterator[Opened]:
+def _over_names(mind: Mind, context: RecallContext, way: Opened, least: float) -> Iterator[Opened]:
     """From a row over each name in it, which the query does not say, to what else mentions the name.
 
-    The score is the row's, divided by the number of these memories; where that is too low none comes.
+    The score is the row's, divided by the number of these memories; where that is below `least` none comes.
     """
     names, _ = mind.edges.target_rows(np.asarray([way.row]), EdgeKind.MENTIONS)
     said = {mind.row(concept) for concept in context.concepts}
     for name in names.tolist():
+        if name in said or not context.accessible[name]:
+            continue
         mentions = mind.edges.mention_slots(np.asarray([name]))
-        if name in said or not context.accessible[name] or mentions.size > _FEW_MENTIONS:
+        if mentions.size > _FEW_MENTIONS:
             continue
         edges = map(mind.edges.edge_at, mentions.tolist())
         edge_of = {mind.row(edge.source): edge.id for edge in edges}
         onward = [row for row in edge_of if row is not None and context.visible[row]]
         onward = [row for row in onward if row != way.row]
         score = way.score / max(1, len(onward))
-        for row in onward if score >= _LEAST_NAMED * context.restraint else ():
+        for row in onward if score >= least else ():
             ids = edge_of[way.row], edge_of[row]
             yield Opened(row, score, (way.row, name, row), ids)
 
