@@ -97,24 +97,29 @@ def _over_links(mind: Mind, context: RecallContext, way: Opened, least: float) -
 def _over_names(mind: Mind, context: RecallContext, way: Opened, least: float) -> Iterator[Opened]:
     """From a row over each name in it, which the query does not say, to what else mentions the name.
 
-    The score is the row's, divided by the number of these memories; where that is below `least` none comes.
+    The score is the row's, divided by the number of these memories; where it is below `least` none comes.
     """
     names, _ = mind.edges.target_rows(np.asarray([way.row]), EdgeKind.MENTIONS)
     said = {mind.row(concept) for concept in context.concepts}
     for name in names.tolist():
         if name in said or not context.accessible[name]:
             continue
-        mentions = mind.edges.mention_slots(np.asarray([name]))
-        if mentions.size > _FEW_MENTIONS:
-            continue
-        edges = map(mind.edges.edge_at, mentions.tolist())
-        edge_of = {mind.row(edge.source): edge.id for edge in edges}
-        onward = [row for row in edge_of if row is not None and context.visible[row]]
-        onward = [row for row in onward if row != way.row]
+        mentions = _few_mentions(mind, name)
+        onward = [row for row in mentions if row != way.row and context.visible[row]]
         score = way.score / max(1, len(onward))
-        for row in onward if score >= least else ():
-            ids = edge_of[way.row], edge_of[row]
-            yield Opened(row, score, (way.row, name, row), ids)
+        if score >= least:
+            for row in onward:
+                edges = mentions[way.row], mentions[row]
+                yield Opened(row, score, (way.row, name, row), edges)
+
+
+def _few_mentions(mind: Mind, name: int) -> dict[int, str]:
+    """The rows that mention a concept, each with the id of its edge; none of a concept with more than a few."""
+    slots = mind.edges.mention_slots(np.asarray([name]))
+    if slots.size > _FEW_MENTIONS:
+        return {}
+    edges = map(mind.edges.edge_at, slots.tolist())
+    return {row: edge.id for edge in edges if (row := mind.row(edge.source)) is not None}
 
 
 @compute_only
