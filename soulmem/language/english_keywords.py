@@ -75,9 +75,8 @@ def _run_end(
 
 
 def _of_name(name: Sequence[Word], stops: Collection[str]) -> Iterator[tuple[str, float]]:
-    while (
-        len(name) > 1 and name[0].low in stops
-    ):  # a capital at the start of a sentence: "Der Wind"
+    # "Der" of "Der Wind ist kalt." has its capital from the sentence.
+    while len(name) > 1 and name[0].low in stops:
         name = name[1:]
     yield " ".join(w.raw for w in name).lower(), NAME
     if len(name) > 1:

@@ -133,10 +133,10 @@ SOULS = {
 
 async def answers(name: str, stage: Stage) -> tuple[list[str], int]:
     """The lines that do not bring what they ask for, and how many lines of small talk bring something."""
-    persona, told, asked, calm = SOULS[name]
+    persona, lines, asked, calm = SOULS[name]
     await stage.engine.souls.put(ME, SoulId("s1"), name, (), SoulSettings())
     messages, slots = [], dict[str, SlotId]()
-    for number, text in enumerate(told):
+    for number, text in enumerate(lines):
         mark, _, rest = text.rpartition("|")
         role = (Role.USER, Role.CHARACTER)[number % 2]
         slot = SlotId(f"m{number}")

@@ -1,4 +1,4 @@
-"""What comes to mind with what is told: memories at strong edges of experience, whatever their text says."""
+"""What comes to mind with what is called for: over strong edges of experience, over rare names of an answer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from soulmem.engine.recall.vector_expansion import Opened
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.kernels.arrays import Float64s, Int64s
 
-# Edges that were lived or drawn by hand. The order of a chat and plain mentions bring nothing by themselves.
+# Edges that were lived or drawn by hand. The order of a chat and names of many memories bring nothing.
 _KINDS = (EdgeKind.ASSOCIATES, EdgeKind.INSTANCE_OF)
 # Least strength of all edges of a way, multiplied, at restraint 1. A link of two memories that came together in
 # one reply has .1; after five replies that were kept, and no long time, it is above.
 _LEAST = 0.25
 _HOPS = 2
-# A name that so many memories at most mention leads on from one to the others.
+# A name leads from one memory that mentions it to the others where there are so many at most.
 _FEW_MENTIONS = 5
-_LEAST_NAMED = 0.4  # least weight of what a name leads to, at restraint 1
+# Least weight of what a name leads to, at restraint 1. With .25 a question of role-play chats brings more that is
+# no evidence, with .5 fewer questions over two passages are answered.
+_LEAST_NAMED = 0.4
 _MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
 
 
@@ -53,12 +55,12 @@ def brought_by(
     mind: Mind,
     context: RecallContext,
     called: Mapping[int, float],
-    asked: Collection[int] = (),
+    asked: Collection[int],
 ) -> list[Opened]:
     """The memories that called rows bring, without these rows: highest product of weight and edge strengths first.
 
     called  by row its weight, > 0: how likely the moment calls for it
-    asked   those of the called rows that answer a question: the rare names in them lead on, too
+    asked   rows that a question or the request calls for: rare names in them lead on, too
     """
     least = min(_LEAST * context.restraint, 1.0)
     least_named = _LEAST_NAMED * context.restraint
@@ -95,9 +97,9 @@ def _over_links(mind: Mind, context: RecallContext, way: Opened, least: float) -
 
 
 def _over_names(mind: Mind, context: RecallContext, way: Opened, least: float) -> Iterator[Opened]:
-    """From a row over each name in it, which the query does not say, to what else mentions the name.
+    """From a memory, over each name in it that the query does not say, to the others that mention the name.
 
-    The score is the row's, divided by the number of these memories; where it is below `least` none comes.
+    The score of each is that of the memory divided by how many these are; below `least` none comes.
     """
     names, _ = mind.edges.target_rows(np.asarray([way.row]), EdgeKind.MENTIONS)
     said = {mind.row(concept) for concept in context.concepts}
